@@ -1,0 +1,1 @@
+"""What gives a verdict, and how far to trust it. Knows no screen."""

@@ -1,0 +1,1 @@
+"""What talks to models. The only package that imports openai."""

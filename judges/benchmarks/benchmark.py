@@ -1,0 +1,215 @@
+"""The protocol a benchmark implements, and the task definitions it declares as data.
+
+A benchmark is one folder: reader, rubrics, panels, scoring, writer. Nothing outside the folder names it except the
+registry below, which finds folders by name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from store.records import LabelState, Record, VerdictRecord
+
+Level = Literal["nominal", "ordinal", "interval"]
+PanelKind = Literal["text", "list", "dialogue", "compare"]
+"""text: one paragraph or more; list: numbered short texts; dialogue: turns with speakers; compare: several fields side by
+side (old and new version, extracted list and gold point)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """One label of a set. `value` is stored; `key` and `digit` are how a person gives it: never derived from each other.
+
+    Attributes:
+        value: what is stored and compared ("2", "Correct").
+        title: what the screen says.
+        key: one lower-case ASCII letter; its upper case means the same, unsure.
+        digit: one ASCII digit.
+        hint: one line of the rubric.
+    """
+
+    value: str
+    title: str
+    key: str
+    digit: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A further decision of the same label, with its own labels and keys."""
+
+    id: str
+    title: str
+    labels: tuple[Label, ...]
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One field of an item on the desk.
+
+    Attributes:
+        field: the payload field, or the name in `ItemRecord.texts`; for `compare` a comma-separated list.
+        judge_saw: False marks a panel the judge never had; opening it is recorded.
+        role: `reference` and `response` are compared by `d`; `gold` is what evidence jumps look for; "" for the rest.
+        folded: closed until opened.
+    """
+
+    kind: PanelKind
+    field: str
+    title: str
+    judge_saw: bool = True
+    role: Literal["", "question", "reference", "response", "gold"] = ""
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDefinition:
+    """One kind of judgement: its question, label set, parts, panels and rubric. Stored in the study, versioned by hash.
+
+    Attributes:
+        labels: in rubric order; for ordinal tasks best first.
+        level: how `value`s compare; ordinal values are ranked in the order of `labels`, reversed.
+        tags: failure kinds offered by `t` + digit.
+        rubric: Markdown, our own words.
+    """
+
+    task: str
+    title: str
+    question: str
+    level: Level
+    labels: tuple[Label, ...]
+    panels: tuple[Panel, ...]
+    parts: tuple[Part, ...] = ()
+    tags: tuple[str, ...] = ()
+    rubric: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> TaskDefinition:
+        def labels(rows: Iterable[Mapping[str, Any]]) -> tuple[Label, ...]:
+            return tuple(Label(**row) for row in rows)
+
+        parts = tuple(Part(**{**part, "labels": labels(part["labels"])}) for part in data["parts"])
+        panels = tuple(Panel(**panel) for panel in data["panels"])
+        return cls(**{**data, "labels": labels(data["labels"]), "parts": parts, "panels": panels,
+                      "tags": tuple(data["tags"])})
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The declared label set, in rubric order. Statistics always use it whole."""
+        return tuple(label.value for label in self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the user asked to import."""
+
+    files: tuple[Path, ...]
+    answers: tuple[Path, ...] = ()
+    system: str = ""
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredItem:
+    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if there is one."""
+
+    item_id: str
+    task: str
+    cluster: str
+    group: str
+    weight: float
+    payload: Mapping[str, Any]
+    slices: Mapping[str, str]
+    verdict: VerdictRecord | None
+    label: LabelState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A number that is not there, and why. Serialised as {"value": null, "status", "why"}."""
+
+    status: str
+    why: str
+
+
+Scores = dict[str, Any]
+"""Nested mapping of metric name to float, int or `Undefined`, in the benchmark's own nesting."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeFile:
+    """One file a native export writes: a name and its text in chunks."""
+
+    name: str
+    chunks: Iterable[str] = field(repr=False)
+
+
+class Benchmark(Protocol):
+    """What a benchmark's package offers under the name `BENCHMARK`."""
+
+    name: str
+
+    def tasks(self) -> Sequence[TaskDefinition]:
+        """The task definitions, in the order the desk offers them."""
+        ...
+
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """True when the file (its first 64 kB given) is one of this benchmark's result files."""
+        ...
+
+    def read(self, source: Source) -> Iterator[Record]:
+        """Stream the records of a source. Bad places come as `Problem`s among them; nothing is raised for content."""
+        ...
+
+    def as_coded(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Scores:
+        """The official metrics over the judge's verdicts, official operations in the official order.
+
+        `items` come in verdict position order and may be consumed once; `facts` are kind → key → payload of the system.
+        """
+        ...
+
+    def as_described(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Scores:
+        """The metrics where the paper says something else than the code does; only those that differ."""
+        ...
+
+    def overridden(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Scores:
+        """`as_coded` with people's final labels in place of the verdicts they decided."""
+        ...
+
+    def write_native(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]],
+                     provenance: Mapping[str, Mapping[str, Any]]) -> Iterator[NativeFile]:
+        """The benchmark's own files, patched with people's labels.
+
+        `provenance` maps item id to {"annotator", "at", "note", …} of the final label. The judge's own verdict stays in
+        the record beside the person's.
+        """
+        ...
+
+
+def benchmark_names() -> list[str]:
+    """The benchmarks this installation has, by folder."""
+    import judges.benchmarks as home
+
+    return sorted(module.name for module in pkgutil.iter_modules(home.__path__) if module.ispkg)
+
+
+def get_benchmark(name: str) -> Benchmark:
+    """The benchmark of that name.
+
+    Raises:
+        KeyError: there is no such folder.
+    """
+    if name not in benchmark_names():
+        raise KeyError(name)
+    benchmark: Benchmark = importlib.import_module(f"judges.benchmarks.{name}").BENCHMARK
+    return benchmark

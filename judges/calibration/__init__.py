@@ -1,0 +1,1 @@
+"""How far a judge can be trusted: arrays and records in, dataclasses out; reads no file."""
