@@ -121,9 +121,10 @@ class VerdictRecord:
     Attributes:
         label: a label of the task's set, or None when `failure` says why there is none.
         parts: the labels of the task's parts ({} for none).
-        failure: "" or the kind: `missing` (null), `malformed`, `off_menu`, `refusal`, `truncated`, `timeout`, `filtered`.
+        failure: "" or the kind: `missing` (null), `malformed`, `off_menu`, `refusal`, `truncated`, `timeout`,
+            `filtered`.
         raw: the record's own verdict fields as JSON text, exactly as read; as-coded scores use it.
-        route: how the verdict came about: `judged`, or the shortcut that gave it without a call.
+        route: how the verdict came about: `judged`, or the name of the shortcut that gave it without a call.
         position: order in the judge's own file, 0-based; as-coded sums run in it.
     """
 
@@ -154,8 +155,17 @@ class VerdictRecord:
     @property
     def verdict_hash(self) -> str:
         """Hash of the answer itself, to tell the same verdict from a changed one."""
-        return digest("answer", self.label, self.parts, self.failure, self.raw, self.route, self.score, self.confidence,
-                      self.rationale)
+        return digest(
+            "answer",
+            self.label,
+            self.parts,
+            self.failure,
+            self.raw,
+            self.route,
+            self.score,
+            self.confidence,
+            self.rationale,
+        )
 
 
 @dataclass(frozen=True, slots=True)

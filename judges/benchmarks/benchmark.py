@@ -17,13 +17,12 @@ from store.records import LabelState, Record, VerdictRecord
 
 Level = Literal["nominal", "ordinal", "interval"]
 PanelKind = Literal["text", "list", "dialogue", "compare"]
-"""text: one paragraph or more; list: numbered short texts; dialogue: turns with speakers; compare: several fields side by
-side (old and new version, extracted list and gold point)."""
+"""text: paragraphs; list: numbered short texts; dialogue: turns with speakers; compare: several fields side by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One label of a set. `value` is stored; `key` and `digit` are how a person gives it: never derived from each other.
+    """One label of a set. `value` is stored; `key` and `digit` are how a person gives it, never derived from it.
 
     Attributes:
         value: what is stored and compared ("2", "Correct").
@@ -100,8 +99,9 @@ class TaskDefinition:
 
         parts = tuple(Part(**{**part, "labels": labels(part["labels"])}) for part in data["parts"])
         panels = tuple(Panel(**panel) for panel in data["panels"])
-        return cls(**{**data, "labels": labels(data["labels"]), "parts": parts, "panels": panels,
-                      "tags": tuple(data["tags"])})
+        return cls(
+            **{**data, "labels": labels(data["labels"]), "parts": parts, "panels": panels, "tags": tuple(data["tags"])}
+        )
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if there is one."""
+    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if any."""
 
     item_id: str
     task: str
@@ -186,8 +186,12 @@ class Benchmark(Protocol):
         """`as_coded` with people's final labels in place of the verdicts they decided."""
         ...
 
-    def write_native(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]],
-                     provenance: Mapping[str, Mapping[str, Any]]) -> Iterator[NativeFile]:
+    def write_native(
+        self,
+        items: Iterable[ScoredItem],
+        facts: Mapping[str, Mapping[str, Any]],
+        provenance: Mapping[str, Mapping[str, Any]],
+    ) -> Iterator[NativeFile]:
         """The benchmark's own files, patched with people's labels.
 
         `provenance` maps item id to {"annotator", "at", "note", …} of the final label. The judge's own verdict stays in

@@ -15,7 +15,7 @@ class Statistic:
         value: the number. low, high: its interval at `level`, None when withheld (then `why` says why).
         method: how value and interval were computed.
         n: units the value rests on. dropped: units left out, by the rule that left them out.
-        status: "ok", "undefined_single_category", "constant_rater", "no_pairable_items", "too_few", "interval_withheld" …
+        status: "ok", "undefined_single_category", "constant_rater", "no_pairable_items", "too_few" …
     """
 
     value: float | None
@@ -33,14 +33,21 @@ class Statistic:
             raise ValueError(f"a statistic is finite or undefined with a reason, not {self.value}")
 
     @classmethod
-    def undefined(cls, status: str, why: str, n: int, dropped: dict[str, int] | None = None,
-                  method: str = "") -> Statistic:
+    def undefined(
+        cls, status: str, why: str, n: int, dropped: dict[str, int] | None = None, method: str = ""
+    ) -> Statistic:
         return cls(value=None, n=n, method=method, dropped=dropped or {}, status=status, why=why)
 
     def as_json(self) -> dict[str, Any]:
         fields: dict[str, Any] = {
-            "value": self.value, "low": self.low, "high": self.high, "level": self.level, "method": self.method,
-            "n": self.n, "dropped": self.dropped, "status": self.status,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "method": self.method,
+            "n": self.n,
+            "dropped": self.dropped,
+            "status": self.status,
         }
         if self.why:
             fields["why"] = self.why
