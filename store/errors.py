@@ -65,6 +65,14 @@ class StudyDamagedError(OverreadError):
 
 
 class SaveError(OverreadError):
-    """A label could not be made safe on disk; nothing was acknowledged."""
+    """A label could not be made safe on disk; nothing was acknowledged.
+
+    Attributes:
+        journaled: True when the journal has it and only the database refused: `Study.flush()` completes it.
+    """
 
     exit_code = EXIT_STUDY
+
+    def __init__(self, title: str, detail: str = "", hint: str = "", *, journaled: bool = False) -> None:
+        super().__init__(title, detail, hint)
+        self.journaled = journaled
