@@ -246,7 +246,11 @@ class Study:
         self._pending.extend(entries)
         for event in events:
             self._advance(event)
-        self._flush(connection)
+        try:
+            self._flush(connection)
+        except SaveError as error:
+            error.events = events
+            raise
 
     def _advance(self, event: Event) -> None:
         self._heads[event.act.annotator] = (event.seq, event.event_id)

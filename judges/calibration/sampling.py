@@ -37,7 +37,7 @@ def two_stage_order(units: Sequence[Unit], seed: int) -> list[Place]:
     chooser = random.Random(seed)
     names = sorted(groups)
     chooser.shuffle(names)
-    places = []
+    places: list[Place] = []
     for number, name in enumerate(names):
         members = sorted(groups[name])
         chooser.shuffle(members)
