@@ -14,6 +14,8 @@ from store.journal import Entry, Journal, Reading
 from store.writer import in_transaction
 
 HEADER = "header"
+GAP = "gap"
+"""A place where acts are lost for good and a repair has said so."""
 
 Applier = Callable[[Any, Mapping[str, Any]], None]
 """Puts a journal record into its tables; the caller holds the transaction."""
@@ -92,10 +94,13 @@ def check_chains(connection: Any) -> None:
     """
     broken = connection.execute(
         """SELECT annotator, seq FROM (
-            SELECT annotator, seq, prev_hash,
-                lag(event_id, 1, study_id) OVER chain AS before, row_number() OVER chain AS expected
+            SELECT copy_id, annotator, seq, prev_hash, lag(event_id, 1, study_id) OVER chain AS before,
+                lag(seq, 1, 0) OVER chain + 1 AS expected
             FROM label_events WINDOW chain AS (PARTITION BY copy_id, annotator ORDER BY seq, event_id))
-        WHERE seq <> expected OR prev_hash <> before ORDER BY annotator, seq LIMIT 1"""
+        WHERE (seq <> expected OR prev_hash <> before) AND (copy_id, annotator, seq) NOT IN (
+            SELECT (body->>'copy_id', body->>'annotator', CAST(body->>'seq' AS BIGINT))
+            FROM journal_records WHERE type = 'gap')
+        ORDER BY annotator, seq LIMIT 1"""
     ).fetchone()
     if broken is not None:
         raise StudyDamagedError(

@@ -236,9 +236,10 @@ class Study:
         known = fresh.get(key) or self._exposures.get(key)
         if act.kind == "import" and act.mode:
             return act.mode
-        if act.kind == "reveal" and known is None:
-            fresh[key] = _exposure_of(act.policy, act.state.decided)
-            return "blind" if act.state.decided else fresh[key]
+        exposure = _exposed_by(act.kind, act.policy, act.state.decided, "blind")
+        if exposure is not None and known is None:
+            fresh[key] = exposure
+            return "blind" if act.state.decided else exposure
         return known or "blind"
 
     def _write(self, connection: Any, entries: list[Entry], events: Sequence[Event] = ()) -> None:
@@ -255,8 +256,8 @@ class Study:
     def _advance(self, event: Event) -> None:
         self._heads[event.act.annotator] = (event.seq, event.event_id)
         self._clock = max(self._clock, event.clock)
-        if event.act.kind == "reveal":
-            exposure = _exposure_of(event.act.policy, event.state.decided)
+        exposure = _exposed_by(event.act.kind, event.act.policy, event.state.decided, event.mode)
+        if exposure is not None:
             self._exposures.setdefault((event.act.annotator, event.act.item_id), exposure)
 
     def _flush(self, connection: Any) -> None:
@@ -276,7 +277,12 @@ class Study:
         self._pending.clear()
 
 
-def _exposure_of(policy: str, decided: bool) -> Mode:
+def _exposed_by(kind: str, policy: str, decided: bool, mode: Mode) -> Mode | None:
+    """The mode of every later label of an item after this event, or None when it shows nothing."""
+    if kind == "import" and mode != "blind":
+        return mode
+    if kind != "reveal":
+        return None
     return "assisted" if policy == "assisted" and not decided else "revised"
 
 
@@ -393,12 +399,13 @@ def _load_heads(connection: Any, copy_id: str) -> dict[str, tuple[int, str]]:
 
 def _load_exposures(connection: Any) -> dict[tuple[str, str], Mode]:
     rows = connection.execute(
-        """SELECT annotator, item_id, policy, value IS NOT NULL OR cannot_judge <> '' FROM label_events
-        WHERE kind = 'reveal' ORDER BY clock, copy_id, annotator, seq"""
+        """SELECT annotator, item_id, kind, policy, value IS NOT NULL OR cannot_judge <> '', mode FROM label_events
+        WHERE kind = 'reveal' OR (kind = 'import' AND mode <> 'blind') ORDER BY clock, copy_id, annotator, seq"""
     ).fetchall()
     exposures: dict[tuple[str, str], Mode] = {}
-    for annotator, item_id, policy, decided in rows:
-        exposures.setdefault((annotator, item_id), _exposure_of(policy, decided))
+    for annotator, item_id, kind, policy, decided, mode in rows:
+        if (exposure := _exposed_by(kind, policy, decided, mode)) is not None:
+            exposures.setdefault((annotator, item_id), exposure)
     return exposures
 
 

@@ -47,10 +47,11 @@ STATEMENTS = (
     """CREATE VIEW first_exposures AS
         SELECT item_id, annotator, min_by(policy, (clock, copy_id, seq)) AS policy,
             min((clock, copy_id, seq)) AS first_reveal
-        FROM label_events WHERE kind = 'reveal' GROUP BY item_id, annotator""",
+        FROM label_events WHERE kind = 'reveal' OR (kind = 'import' AND mode <> 'blind')
+        GROUP BY item_id, annotator""",
     """CREATE VIEW blind_labels AS
         SELECT e.* FROM label_events e LEFT JOIN first_exposures x USING (item_id, annotator)
-        WHERE x.first_reveal IS NULL OR (e.clock, e.copy_id, e.seq) < x.first_reveal
+        WHERE e.mode = 'blind' AND (x.first_reveal IS NULL OR (e.clock, e.copy_id, e.seq) < x.first_reveal)
         QUALIFY row_number() OVER (
             PARTITION BY item_id, annotator, round ORDER BY clock DESC, copy_id DESC, seq DESC) = 1""",
 )
