@@ -60,7 +60,8 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
     yield f"verdicts: {status['verdicts']:,} by {', '.join(status['judges']) or 'no judge'}; {failed} failed"
     for draw in status["draws"]:
         task = draw["task"] or "all tasks"
-        yield f"draw {draw['draw_id']}: {draw['items']:,} items of {task}, {draw['design']}, verdict shown by {draw['reveal']!r}"
+        shown = f"verdict shown by {draw['reveal']!r}"
+        yield f"draw {draw['draw_id']}: {draw['items']:,} items of {task}, {draw['design']}, {shown}"
     for annotator, counts in status["annotators"].items():
         extras = ", ".join(
             f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "labelled"
