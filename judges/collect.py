@@ -79,8 +79,9 @@ def provenance(study: Study, labels: Mapping[str, FinalLabel]) -> dict[str, dict
     }  # fmt: skip
 
 
-def scored_items(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel] | None = None, *,
-                 with_texts: bool = False) -> Iterator[ScoredItem]:
+def scored_items(
+    study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel] | None = None, *, with_texts: bool = False
+) -> Iterator[ScoredItem]:
     """A system's items with one judge's verdicts and people's final labels, in verdict order."""
     known = labels or {}
     for item, verdict in stream_scored(study, system, judge):
@@ -153,8 +154,12 @@ def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
     return verdicts
 
 
-def _audit_items(study: Study, task: str, labels: Mapping[str, tuple[str, dict[str, HumanLabel]]],
-                 verdicts: Mapping[str, Mapping[str, JudgeVerdict]]) -> Iterator[AuditItem]:
+def _audit_items(
+    study: Study,
+    task: str,
+    labels: Mapping[str, tuple[str, dict[str, HumanLabel]]],
+    verdicts: Mapping[str, Mapping[str, JudgeVerdict]],
+) -> Iterator[AuditItem]:
     rows = study.stream(
         "SELECT item_id, group_key, system, slices FROM current_items WHERE task = ? ORDER BY system, position, item_id",
         [task],

@@ -61,9 +61,8 @@ def export_native(study: Study, file: Path, system: str, judge: str) -> list[str
     Raises:
         UsageError: several systems or judges and none named, or no such one; a file that was imported would be overwritten.
     """
-    from judges.collect import final_labels, provenance, scored_items
-
     from judges.benchmarks.benchmark import get_benchmark
+    from judges.collect import final_labels, provenance, scored_items
     from store.files import write_atomically
     from store.items import facts_of, judges, systems
 
