@@ -6,7 +6,7 @@ Columns are what the computation uses. A caller with a million items fills `Task
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -161,7 +161,7 @@ def columns_of(records: TaskRecords) -> TaskColumns:
     items = records.items
     shared = _Shared(
         estimate=np.array([item.stream == "estimate" for item in items], dtype=np.bool_),
-        clusters=cluster_codes([item.cluster or item.group or f"\0{item.item_id}" for item in items]),
+        clusters=cluster_codes([_cluster(item) for item in items]),
         slices=_slices(items),
         annotators=_names([item.labels for item in items]),
         judges=_names([item.verdicts for item in items]),
@@ -189,18 +189,19 @@ class _Shared:
     judges: list[str]
 
 
-_NO_LABEL = "\0"
-ReadVote = Callable[[HumanLabel], Vote]
+ReadVote = Callable[[HumanLabel, Scale], int]
 ReadVerdict = Callable[[JudgeVerdict], tuple[str | None, str]]
 
 
-def _value_vote(label: HumanLabel) -> Vote:
-    return label.value
+def _value_vote(label: HumanLabel, scale: Scale) -> int:
+    return VOTED_CANNOT_JUDGE if label.value is CANNOT_JUDGE else scale.codes.get(label.value, OUTSIDE_SET)
 
 
 def _part_vote(part: str) -> ReadVote:
-    def read(label: HumanLabel) -> Vote:
-        return CANNOT_JUDGE if label.value is CANNOT_JUDGE else label.parts.get(part, _NO_LABEL)
+    def read(label: HumanLabel, scale: Scale) -> int:
+        if label.value is CANNOT_JUDGE:
+            return VOTED_CANNOT_JUDGE
+        return scale.codes.get(label.parts[part], OUTSIDE_SET) if part in label.parts else NOT_LABELLED
 
     return read
 
@@ -247,15 +248,7 @@ def _block(
 
 
 def _votes(labels: Sequence[HumanLabel | None], scale: Scale, read: ReadVote) -> CodeArray:
-    return np.array([NOT_LABELLED if label is None else _vote_code(read(label), scale) for label in labels], np.int16)
-
-
-def _vote_code(vote: Vote, scale: Scale) -> int:
-    if vote is CANNOT_JUDGE:
-        return VOTED_CANNOT_JUDGE
-    if vote == _NO_LABEL:
-        return NOT_LABELLED
-    return scale.codes.get(vote, OUTSIDE_SET)
+    return np.array([NOT_LABELLED if label is None else read(label, scale) for label in labels], np.int16)
 
 
 def _verdicts(
@@ -278,6 +271,12 @@ def _verdicts(
     scores = np.array(given, dtype=np.float64)
     has_scores = with_scores and bool(np.isfinite(scores).any())
     return JudgeColumn(codes, tuple(kinds), scores if has_scores else None)
+
+
+def _cluster(item: AuditItem) -> Hashable:
+    if item.cluster:
+        return item.cluster
+    return ("group", item.group) if item.group else ("item", item.item_id)
 
 
 def _names(per_item: Sequence[Mapping[str, object]]) -> list[str]:

@@ -65,12 +65,17 @@ def basis(task: TaskAudit, judge: JudgeAgreement) -> str:
 
 
 def _too_few(task: TaskAudit, judge: JudgeAgreement, agreed: int) -> str:
-    said = f"Too few labels to say: {task.labelled:,} of {task.items:,} labelled"
+    resolved = judge.n + judge.unreadable + judge.no_verdict
+    if resolved >= FIRST_ANSWER:
+        said = f"Too few readable verdicts to say: {judge.n} on {_count(resolved, 'labelled item')}"
+    else:
+        said = f"Too few labels to say: {task.labelled:,} of {task.items:,} labelled"
     if judge.n:
         said += f"; the judge agreed with people on {agreed} of {_count(judge.n, 'item')}"
-    elif task.labelled:
-        said += ", none of them with one label and a readable verdict"
-    return f"{said}; {_count(FIRST_ANSWER - judge.n, 'more label')} would give a first answer"
+    missing = FIRST_ANSWER - resolved
+    if 0 < missing <= task.items - task.labelled:
+        said += f"; {_count(missing, 'more label')} would give a first answer"
+    return said
 
 
 def _worst(judge: JudgeAgreement) -> str | None:

@@ -127,7 +127,7 @@ def test_values_equal_scikit_learn(rows: list[tuple[str, str]]) -> None:
         assert matthews_correlation(pairs).value == pytest.approx(matthews_corrcoef(first, second), abs=1e-12)
         for kind in ("linear", "quadratic"):
             expected = cohen_kappa_score(first, second, labels=LABELS, weights=kind)
-            assert weighted_kappa(pairs, kind).value == pytest.approx(expected, abs=1e-12)  # type: ignore[arg-type]
+            assert weighted_kappa(pairs, kind).value == pytest.approx(expected, abs=1e-12)
     scores = {recall: recall_score, precision: precision_score, f1: f1_score}
     for ours, theirs in scores.items():
         expected = theirs(first, second, labels=LABELS, average=None, zero_division=np.nan)

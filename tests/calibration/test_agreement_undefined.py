@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import pytest
@@ -40,7 +40,7 @@ CORRECTED: dict[str, Callable[[PairTable], Statistic]] = {
 }
 
 
-def pairs_of(rows: list[str | None], columns: list[str | None]) -> PairTable:
+def pairs_of(rows: Sequence[str | None], columns: Sequence[str | None]) -> PairTable:
     return PairTable.of_labels(PASS_FAIL, rows, columns)
 
 

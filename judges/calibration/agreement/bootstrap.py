@@ -113,7 +113,7 @@ class Bootstrap:
         low, high = (float(bound) for bound in np.percentile(defined, [tail, 100 - tail]))
         if low == high:
             return statistic.without_interval(
-                f"every resample gives {low:.4g}: items that never differ cannot show how far it may vary"
+                f"every resample gives {low:.4g}: a sample without variation cannot show how far it may vary"
             )
         return statistic.with_interval(low, high, self.level, self.method, self.scope)
 

@@ -6,7 +6,7 @@ bootstrap does not grow with the number of items once they are counted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -254,9 +254,9 @@ def distinct_rows(matrix: NDArray[np.integer]) -> DistinctRows:
     return DistinctRows(np.asarray(matrix[first], dtype=np.int64), inverse, counts.astype(np.int64))
 
 
-def cluster_codes(clusters: Sequence[str]) -> IntArray:
+def cluster_codes(clusters: Sequence[Hashable]) -> IntArray:
     """Codes of cluster names in the order of first sight, shape (n,)."""
-    seen: dict[str, int] = {}
+    seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(name, len(seen)) for name in clusters], dtype=np.int64)
 
 
