@@ -92,7 +92,7 @@ def _worst(judge: JudgeAgreement) -> str | None:
 def _misses(task: TaskAudit, judge: JudgeAgreement, label: str) -> str:
     row = judge.confusion[label]
     n, hits = sum(row.values()), row[label]
-    title = task.titles[label]
+    title = _shown(task, label)
     instead = _instead(task, {other: count for other, count in row.items() if other != label and count})
     agreed = f"agreed on {hits:,}" if hits else "agreed on none"
     return (
@@ -103,8 +103,14 @@ def _misses(task: TaskAudit, judge: JudgeAgreement, label: str) -> str:
 
 def _instead(task: TaskAudit, others: Mapping[str, int]) -> str:
     ranked = sorted(others, key=lambda label: -others[label])
-    named = [f"{others[label]:,} {task.titles[label]}" for label in ranked]
+    named = [f"{others[label]:,} {_shown(task, label)}" for label in ranked]
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+def _shown(task: TaskAudit, label: str) -> str:
+    """The label's title; a bare number or sign in quotes, so that "98 3" does not read as one number."""
+    title = task.titles[label]
+    return title if any(letter.isalpha() for letter in title) else f'"{title}"'
 
 
 def _left_out(dropped: Dropped, judge: JudgeAgreement) -> list[str]:

@@ -126,6 +126,13 @@ def test_titles_stand_for_label_values() -> None:
     )
 
 
+def test_bare_numbers_are_quoted() -> None:
+    rows = items({("2", "2"): 30, ("0", "0"): 4, ("0", "1"): 6})
+    assert words(rows, LabelSet(("2", "1", "0"), "ordinal"))[0] == (
+        'The judge misses 6 of 10 "0" items (people called 10 items "0"; the judge agreed on 4 and called 6 "1")'
+    )
+
+
 def test_tasks_parts_and_judges_are_named_where_there_are_several() -> None:
     rows = [
         AuditItem(

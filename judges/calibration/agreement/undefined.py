@@ -23,7 +23,7 @@ def undefined_pairs(pairs: PairTable, name: str, constant_rater: bool = False) -
         name: the coefficient, for the message.
         constant_rater: True for coefficients that are the same whatever a rater who never varies does (kappa is 0).
     """
-    early = _too_few(pairs.n, name, pairs.dropped)
+    early = _too_few(pairs.n, name, pairs.dropped, f"{pairs.row_name} and {pairs.column_name}")
     if early:
         return early
     rows, columns = np.unique(pairs.rows), np.unique(pairs.columns)
@@ -42,7 +42,7 @@ def undefined_pairs(pairs: PairTable, name: str, constant_rater: bool = False) -
 def undefined_counts(ratings: LabelCounts, name: str) -> Statistic | None:
     """Why a coefficient of any number of raters has no value, or None when it has one."""
     dropped = with_rated_once(ratings)
-    early = _too_few(ratings.pairable, name, dropped)
+    early = _too_few(ratings.pairable, name, dropped, "two raters")
     if early:
         return early
     used = np.flatnonzero(ratings.patterns[ratings.raters >= 2].sum(axis=0))
@@ -57,10 +57,10 @@ def with_rated_once(ratings: LabelCounts) -> dict[str, int]:
     return {**ratings.dropped, **once}
 
 
-def _too_few(n: int, name: str, dropped: Mapping[str, int]) -> Statistic | None:
+def _too_few(n: int, name: str, dropped: Mapping[str, int], who: str) -> Statistic | None:
     left_out = dict(dropped)
     if n == 0:
-        return Statistic.undefined("no_pairable_items", "no item was rated by both sides", 0, left_out, name)
+        return Statistic.undefined("no_pairable_items", f"no item was rated by {who}", 0, left_out, name)
     if n == 1:
         return Statistic.undefined(
             "too_few", f"one item cannot show {name}; at least two are needed", 1, left_out, name
