@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from judges.benchmarks.benchmark import ScoredItem, TaskDefinition
+from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
 from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.statistical_label import Vote, final_label
 from store.draws import list_draws
@@ -67,7 +67,7 @@ def _final(people: Mapping[str, tuple[str, str, LabelState]]) -> FinalLabel | No
     return FinalLabel(replace(first, parts=parts), by, at, mode)
 
 
-def provenance(study: Study, labels: Mapping[str, FinalLabel]) -> dict[str, dict[str, Any]]:
+def provenance(labels: Mapping[str, FinalLabel]) -> dict[str, dict[str, Any]]:
     """What the native writers put beside a person's label."""
     return {
         item_id: {
@@ -119,10 +119,8 @@ def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str 
     ]  # fmt: skip
 
 
-def _label_set(values: tuple[str, ...], level: Any, labels: Any) -> LabelSet:
-    """Scales rank from low to high; tasks declare ordinal labels best first."""
-    ordered = values if level == "nominal" else tuple(reversed(values))
-    return LabelSet(ordered, level, {label.value: label.title for label in labels})
+def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...]) -> LabelSet:
+    return LabelSet(values, level, {label.value: label.title for label in labels})
 
 
 def _blind_labels(study: Study, streams: Mapping[str, str]) -> dict[str, tuple[str, dict[str, HumanLabel]]]:
@@ -161,7 +159,8 @@ def _audit_items(
     verdicts: Mapping[str, Mapping[str, JudgeVerdict]],
 ) -> Iterator[AuditItem]:
     rows = study.stream(
-        "SELECT item_id, group_key, system, slices FROM current_items WHERE task = ? ORDER BY system, position, item_id",
+        """SELECT item_id, group_key, system, slices FROM current_items WHERE task = ?
+        ORDER BY system, position, item_id""",
         [task],
     )
     for item_id, group, system, slices in rows:

@@ -59,7 +59,7 @@ def export_native(study: Study, file: Path, system: str, judge: str) -> list[str
     """Write the benchmark's own files, the first one as `file`, others beside it.
 
     Raises:
-        UsageError: several systems or judges and none named, or no such one; a file that was imported would be overwritten.
+        UsageError: several systems or judges and none named, or no such one; or `file` is one that was imported.
     """
     from judges.benchmarks.benchmark import get_benchmark
     from judges.collect import final_labels, provenance, scored_items
@@ -72,9 +72,7 @@ def export_native(study: Study, file: Path, system: str, judge: str) -> list[str
     labels = final_labels(study)
     items = scored_items(study, chosen_system, chosen_judge, labels)
     written = []
-    native = get_benchmark(study.benchmark).write_native(
-        items, facts_of(study, chosen_system), provenance(study, labels)
-    )
+    native = get_benchmark(study.benchmark).write_native(items, facts_of(study, chosen_system), provenance(labels))
     for number, output in enumerate(native):
         target = file if number == 0 else file.with_name(f"{file.stem}{_ending(output.name)}")
         write_atomically(target, output.chunks)

@@ -25,7 +25,9 @@ def register(app: typer.Typer) -> None:
 
 def open_files(
     files: Annotated[list[Path], typer.Argument(help="Result files and answer sheets of one system.")],
-    system: Annotated[str, typer.Option("--system", help="Name of the system measured; else from the file's name.")] = "",
+    system: Annotated[
+        str, typer.Option("--system", help="Name of the system measured; else from the file's name.")
+    ] = "",
     judge: Annotated[str, typer.Option("--judge", help="Name of the judge that gave the verdicts.")] = "",
     annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who labels.")] = "",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good records of a bad file.")] = False,

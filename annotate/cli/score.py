@@ -53,12 +53,18 @@ def score_lines(scores: StudyScores) -> Iterator[str]:
         yield ""
 
 
+_EQUALITY = {
+    True: "as coded equals the file's own scores, number for number",
+    False: "as coded DIFFERS from the file's own scores",
+    None: "the file states no scores of its own",
+}
+
+
 def _system_lines(name: str, judge: str, found: SystemScores) -> Iterator[str]:
     from annotate.cli.output import table
 
     yield f"{name}, judged by {judge}"
-    yield {True: "as coded equals the file's own scores, number for number", False: "as coded DIFFERS from the file's own scores",
-           None: "the file states no scores of its own"}[found.equals_file]  # fmt: skip
+    yield _EQUALITY[found.equals_file]
     yield f"overridden: {found.overridden_items} items have a person's final label"
     overridden = dict(flat(found.overridden))
     rows = [["metric", "as coded", "overridden"]]

@@ -53,6 +53,7 @@ class DeskApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette offers the registry's actions."""
+        del screen
         for action in ACTIONS:
             yield SystemCommand(action.id.replace("_", " "), action.description,
                                 partial(self._label_screen.perform, action.id))  # fmt: skip

@@ -202,7 +202,7 @@ class LabelScreen(Screen[None]):
             self._show_end()
         else:
             self._show_item()
-            self.query_one("#decision", Lines).show(decision(desk, self._keymap, self._expecting, wide=wide))
+            self.query_one("#decision", Lines).show(decision(desk, self._expecting, wide=wide))
             self.query_one("#footer", Lines).show([footer(self._keymap)])
         self.say(self._message)
 

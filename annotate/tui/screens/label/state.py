@@ -49,7 +49,7 @@ def header(desk: Desk, benchmark: str, width: int) -> Line:
     return [Span(left, "title"), Span(" " * max(1, width - len(left) - len(right))), Span(right, "title")]
 
 
-def decision(desk: Desk, keymap: KeyMap, expecting: Expecting, *, wide: bool) -> list[Line]:
+def decision(desk: Desk, expecting: Expecting, *, wide: bool) -> list[Line]:
     """The decision pane: the label so far, the second key awaited, and the judge once it may be shown."""
     if expecting:
         return _menu(desk, expecting, wide=wide)

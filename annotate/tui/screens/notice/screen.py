@@ -18,7 +18,8 @@ class SaveFailed(ModalScreen[bool]):
 
     DEFAULT_CSS = """
     SaveFailed { align: center middle; }
-    SaveFailed Vertical { width: 70; max-width: 95%; height: auto; border: heavy $error; padding: 1 2; background: $surface; }
+    SaveFailed Vertical { width: 70; max-width: 95%; height: auto; border: heavy $error; padding: 1 2; }
+    SaveFailed Vertical { background: $surface; }
     """
 
     def __init__(self, error: SaveError) -> None:
