@@ -69,7 +69,7 @@ def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabe
     benchmark = get_benchmark(study.benchmark)
     facts = facts_of(study, system)
     overridden = study.rows("SELECT item_id FROM current_items WHERE system = ?", [system])
-    stated = list(facts.get(OFFICIAL, {}).values())
+    stated = [fact["overall_score"] for fact in facts.get(OFFICIAL, {}).values() if fact["judge"] == judge]
     return SystemScores(
         as_coded=benchmark.as_coded(scored_items(study, system, judge), facts),
         as_described=benchmark.as_described(scored_items(study, system, judge), facts),

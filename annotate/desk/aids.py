@@ -1,4 +1,4 @@
-"""Helps for the eye on one item: find, differences, similar turns, evidence marks. State only; a view shows it."""
+"""Helps for the eye on one item: differences, similar turns, evidence marks. State only; a view shows it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from annotate.desk.differences import differences
 from annotate.desk.document import Document, Highlight, Mark
 from annotate.desk.evidence import SimilarTurn, rank_turns, similar_spans, step_rank
-from annotate.desk.find import fold_text
-from annotate.desk.layout import Span
 from judges.benchmarks.benchmark import Panel, TaskDefinition
 
 SIMILAR_TURNS = 5
@@ -28,8 +26,6 @@ class Aids:
         dialogues = [section.id for section in document.sections if section.kind == "dialogue"]
         self.dialogue = dialogues[0] if dialogues else ""
         self.differences_shown = False
-        self._hits: list[tuple[str, int, Span]] = []
-        self._hit = -1
         self._ranked: list[SimilarTurn] | None = None
         self._turn: int | None = None
 
@@ -51,42 +47,6 @@ class Aids:
         self._document.set_highlights("differences", marks)
         self.differences_shown = True
         return "what differs is marked ≠" if marks else "no differing number, unit, date, negation or word found"
-
-    def find(self, wanted: str) -> str:
-        """Find a text in all panels, opening those that hold it; returns what to say."""
-        self._hits = [
-            (section.id, unit, span)
-            for section in self._document.sections
-            for unit in self._document.distinct_units(section.id)
-            for span in fold_text(self._document.text(section.id, unit)).find(wanted)
-        ]
-        self._hit = -1
-        if not self._hits:
-            self._document.set_highlights("find", [])
-            return "not found" if wanted else "nothing to find"
-        return self.step_find(1)
-
-    def step_find(self, step: int) -> str:
-        """To the next or previous hit, round the ends."""
-        if not self._hits:
-            return "nothing found yet: / finds"
-        self._hit = (self._hit + step) % len(self._hits) if self._hit >= 0 else 0
-        self._document.set_highlights(
-            "find",
-            [
-                Highlight(section, unit, span.start, span.end, "find-current" if number == self._hit else "find")
-                for number, (section, unit, span) in enumerate(self._hits)
-            ],
-        )
-        return f"hit {self._hit + 1} of {len(self._hits)}"
-
-    @property
-    def hit(self) -> tuple[str, int, int] | None:
-        """Section, unit and offset of the current hit."""
-        if self._hit < 0:
-            return None
-        section, unit, span = self._hits[self._hit]
-        return section, unit, span.start
 
     def step_similar(self, step: int) -> str:
         """To the next turn most like the gold text; returns what to say."""

@@ -14,7 +14,7 @@ from annotate.desk.section_layout import SectionLayout, can_fold, folded_turns, 
 from annotate.desk.sections import FoldedTurns, Section
 
 HighlightRole = Literal["find", "find-current", "number", "unit", "date", "negation", "word", "similar"]
-Layer = Literal["find", "differences", "similar"]
+Layer = Literal["find", "find-current", "differences", "similar"]
 """Highlights of one layer replace each other; layers add up."""
 
 GUTTER: Final = 2

@@ -173,8 +173,9 @@ class LabelScreen(Screen[None]):
         elif answer.kept and answer.purpose == "go_to":
             self.save(lambda: self._desk.go_to(int(text)) if text.isdecimal() else None)
         elif answer.kept and answer.purpose == "find" and self._aids is not None:
-            self.say(self._aids.find(text))
-            self._show_hit()
+            count = self._view.find(text)
+            self.say(f"{count} found: . next, , previous" if count else "not found")
+            self._step_find(1)
 
     def keep_open_note(self) -> None:
         """Store a note that is still being written; called before the desk is left for whatever reason."""
@@ -221,7 +222,7 @@ class LabelScreen(Screen[None]):
             self._view.show(document)
         if self._aids is not None:
             self._aids.mark_evidence(reading.state.evidence)
-            self._view.refresh_rows()
+            self._view.refresh()
         if desk.guard.painted_at is None:
             self.call_after_refresh(self._painted)
 
@@ -262,18 +263,16 @@ class LabelScreen(Screen[None]):
     def _differences(self) -> None:
         if self._aids is not None:
             self.say(self._aids.toggle_differences())
-            self._view.refresh_rows()
+            self._view.refresh()
 
     def _step_find(self, step: int) -> None:
-        if self._aids is not None:
-            self.say(self._aids.step_find(step))
-            self._show_hit()
-
-    def _show_hit(self) -> None:
-        if self._aids is not None and (hit := self._aids.hit) is not None:
-            self._note_panel(hit[0])
-            self._view.go_to(*hit)
-        self._view.refresh_rows()
+        hit = self._view.find_step(step)
+        if hit is None:
+            self.say(self._message or "nothing found yet: / finds")
+            return
+        self._note_panel(hit.section)
+        current = self._view.current_hit
+        self.say(f"hit {(current or 0) + 1} of {len(self._view.hits)}")
 
     def _step_similar(self, step: int) -> None:
         if self._aids is None:
@@ -281,8 +280,8 @@ class LabelScreen(Screen[None]):
         self.say(self._aids.step_similar(step))
         if self._aids.turn is not None:
             self._note_panel(self._aids.dialogue)
-            self._view.go_to(self._aids.dialogue, self._aids.turn)
-        self._view.refresh_rows()
+            self._view.jump_to(self._aids.dialogue, self._aids.turn)
+        self._view.refresh()
 
     def _mark_evidence(self) -> None:
         if self._aids is None or not self._aids.dialogue:
@@ -295,14 +294,17 @@ class LabelScreen(Screen[None]):
         self._desk.toggle_evidence(turn)
 
     def _fold(self) -> None:
-        if section := self._view.toggle_at_top():
+        document = self._view.document
+        if document.rows:
+            section = document.position(self._view.top_row).section
+            self._view.toggle_section(section)
             self._note_panel(section)
 
     def _toggle_dialogue(self) -> None:
         if self._aids is None or not self._aids.dialogue:
             self.say("this item has no dialogue")
             return
-        self._view.toggle(self._aids.dialogue)
+        self._view.toggle_section(self._aids.dialogue)
         self._note_panel(self._aids.dialogue)
 
     def _note_panel(self, section: str) -> None:
