@@ -13,6 +13,7 @@ import typer
 
 from store.errors import UsageError
 
+_PLAIN = "Use `overread label --plain`: it asks line by line."
 MODES = ("item", "block", "never", "assisted")
 
 
@@ -117,10 +118,10 @@ def require_terminal() -> None:
     Raises:
         UsageError: no terminal, or one that cannot place a cursor.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("The desk needs a terminal.", "Input or output is a pipe or a file.", "Use label --plain.")
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
+        raise UsageError("The desk needs a terminal.", "Input, output or errors go to a pipe or a file.", _PLAIN)
     if os.environ.get("TERM", "") in ("", "dumb") and os.name != "nt":
-        raise UsageError("This terminal cannot draw a screen (TERM=dumb).", "", "Use label --plain.")
+        raise UsageError("This terminal cannot draw a screen (TERM=dumb).", "", _PLAIN)
 
 
 def load_keys(path: Path | None) -> dict[str, list[str]]:

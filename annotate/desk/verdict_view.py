@@ -41,7 +41,7 @@ class VerdictView:
 def titles(task: TaskDefinition, value: str | None, parts: dict[str, str]) -> str:
     """A label with its parts in the words of the task."""
     words = [_title(task, "", value)] if value is not None else []
-    words += [f"{part.title}: {_title(task, part.id, parts[part.id])}" for part in task.parts if part.id in parts]
+    words += [_title(task, part.id, parts[part.id]) for part in task.parts if part.id in parts]
     return " · ".join(words)
 
 

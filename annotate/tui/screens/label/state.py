@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
 from annotate.desk.desk import Desk
 from annotate.desk.verdict_view import VerdictView
-from judges.benchmarks.benchmark import Label
+from judges.benchmarks.benchmark import Label, TaskDefinition
 from store.model_names import model_names_in
 from store.records import LabelState
 from store.safe_text import safe_line
@@ -130,7 +130,7 @@ def _judge_lines(desk: Desk) -> list[Line]:
         return [[Span("Judge  ", "title"), Span(_judge_will(desk), "muted")]]
     lines = [line for view in views for line in _view_lines(view)]
     lines.append([Span("System ", "muted"), Span(safe_line(desk.current.item.system, 60))])
-    keys = " ".join(label.key for label in desk.current.task.labels)
+    keys = " ".join(label_keys(desk.current.task))
     if desk.state.decided:
         lines.append(
             [Span("⏎", "key"), Span(" keep and next   ", "muted"), Span(keys, "key"), Span(" revise", "muted")]
@@ -138,6 +138,11 @@ def _judge_lines(desk: Desk) -> list[Line]:
     elif desk.mode == "assisted":
         lines.append([Span("⏎", "key"), Span(" confirm   ", "muted"), Span(keys, "key"), Span(" override", "muted")])
     return lines
+
+
+def label_keys(task: TaskDefinition) -> list[str]:
+    """The keys of all labels, parts after the value."""
+    return [label.key for labels in (task.labels, *(part.labels for part in task.parts)) for label in labels]
 
 
 def _judge_will(desk: Desk) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from annotate.desk.reading import headline
 from annotate.desk.review import BlockReview, ReviewLine
 from annotate.desk.verdict_view import titles
-from annotate.tui.screens.label.state import Line, Span
+from annotate.tui.screens.label.state import Line, Span, label_keys
 from judges.benchmarks.benchmark import TaskDefinition
 from store.safe_text import safe_line
 
@@ -55,7 +55,7 @@ def _line(line: ReviewLine, width: int, *, current: bool) -> list[Line]:
 
 def review_footer(task: TaskDefinition) -> Line:
     """The keys of the review."""
-    labels = " ".join(label.key for part in ((task.labels), *(p.labels for p in task.parts)) for label in part)
+    labels = " ".join(label_keys(task))
     return [
         Span(" ⏎", "key"), Span(" keep mine   ", "muted"), Span(labels, "key"), Span(" revise   ", "muted"),
         Span("n", "key"), Span(" why   ", "muted"), Span("↓ ↑", "key"), Span(" move   ", "muted"),
