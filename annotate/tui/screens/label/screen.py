@@ -204,7 +204,7 @@ class LabelScreen(Screen[None]):
         else:
             self._show_item()
             self.query_one("#decision", Lines).show(decision(desk, self._expecting, wide=wide))
-            self.query_one("#footer", Lines).show([footer(self._keymap)])
+            self.query_one("#footer", Lines).show([footer(self._keymap, width)])
         self.say(self._message)
 
     def say(self, message: str) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
+from annotate.desk.actions import ACTIONS, HARMS, REASONS, Action, KeyMap
 from annotate.desk.desk import Desk
-from annotate.desk.verdict_view import VerdictView
+from annotate.desk.verdict_view import VerdictView, titles
 from judges.benchmarks.benchmark import Label, TaskDefinition
 from store.model_names import model_names_in
 from store.records import LabelState
@@ -53,23 +53,43 @@ def decision(desk: Desk, expecting: Expecting, *, wide: bool) -> list[Line]:
     """The decision pane: the label so far, the second key awaited, and the judge once it may be shown."""
     if expecting:
         return _menu(desk, expecting, wide=wide)
+    shown = bool(desk.shown_verdicts())
+    if shown and desk.state.decided and not wide:
+        return [_own_line(desk), *_judge_lines(desk), *_mark_lines(desk)]
     lines = _label_lines(desk, wide=wide)
     lines += _mark_lines(desk)
-    lines.append([])
-    lines += _judge_lines(desk)
-    return lines
+    lines += [[]] if wide else []
+    return lines + _judge_lines(desk)
 
 
-def footer(keymap: KeyMap) -> Line:
-    """The keys worth a reminder."""
-    line: Line = [Span(" ")]
-    for action in ACTIONS:
-        if action.short:
-            keys = " ".join(keymap.keys_of[action.id][:1])
-            if action.id == "next_similar":
-                keys += f" {keymap.keys_of['previous_similar'][0]}"
-            line += [Span(keys, "key"), Span(f" {action.short}   ", "muted")]
-    return line
+_FIRST_TO_GO = ("dialogue", "differences", "next_similar", "rubric", "skip", "find", "tag")
+"""Reminders that a narrow footer leaves out, in this order; help has them all."""
+
+
+def footer(keymap: KeyMap, width: int) -> Line:
+    """The keys worth a reminder, as many as there is room for."""
+    reminders = {action.id: _reminder(keymap, action) for action in ACTIONS if action.short}
+    for action in _FIRST_TO_GO:
+        if sum(len(span.text) for line in reminders.values() for span in line) < width:
+            break
+        reminders.pop(action, None)
+    return [Span(" "), *(span for line in reminders.values() for span in line)]
+
+
+def _reminder(keymap: KeyMap, action: Action) -> Line:
+    keys = keymap.keys_of[action.id][0]
+    if action.id == "next_similar":
+        keys += f" {keymap.keys_of['previous_similar'][0]}"
+    return [Span(keys, "key"), Span(f" {action.short}   ", "muted")]
+
+
+def _own_line(desk: Desk) -> Line:
+    """The own label in one line, for narrow windows."""
+    state = desk.state
+    words = titles(desk.current.task, state.value, dict(state.parts))
+    words = f"cannot judge, {_REASON_WORDS[state.cannot_judge]}" if state.cannot_judge else words
+    return [Span("You    ", "title"), Span(f"● {words}", "chosen"), Span(", unsure" if state.unsure else "", "chosen"),
+            Span("   ✓ saved", "muted")]  # fmt: skip
 
 
 def _label_lines(desk: Desk, *, wide: bool) -> list[Line]:
