@@ -10,11 +10,12 @@ from typing import Final, Literal, NamedTuple
 
 from annotate.desk.blocks import Block, Piece, Place, Role, fit
 from annotate.desk.cells import cell_width
+from annotate.desk.layout import is_right_to_left
 from annotate.desk.section_layout import SectionLayout, can_fold, folded_turns, label_width
 from annotate.desk.sections import FoldedTurns, Section
 
 HighlightRole = Literal["find", "find-current", "number", "unit", "date", "negation", "word", "similar"]
-Layer = Literal["find", "differences", "similar"]
+Layer = Literal["find", "find-current", "differences", "similar"]
 """Highlights of one layer replace each other; layers add up."""
 
 GUTTER: Final = 2
@@ -175,6 +176,11 @@ class Document:
 
     def texts(self, section: str) -> tuple[str, ...]:
         return tuple(unit.text for unit in self.section(section).units)
+
+    @property
+    def is_right_to_left(self) -> bool:
+        """True when a text is of a right-to-left script: its order on the screen is the terminal's."""
+        return any(is_right_to_left(unit.text) for section in self.sections for unit in section.units)
 
     def distinct_units(self, section: str) -> tuple[int, ...]:
         """The units that are shown in full: all, or in a dialogue those that repeat no earlier turn."""
