@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from annotate.desk.blocks import Block, Piece, Place, Role, fit
 from annotate.desk.cells import cell_width
+from annotate.desk.layout import is_right_to_left
 from annotate.desk.section_layout import SectionLayout, can_fold, folded_turns, label_width
 from annotate.desk.sections import FoldedTurns, Section
 
@@ -175,6 +176,11 @@ class Document:
 
     def texts(self, section: str) -> tuple[str, ...]:
         return tuple(unit.text for unit in self.section(section).units)
+
+    @property
+    def is_right_to_left(self) -> bool:
+        """True when a text is of a right-to-left script: its order on the screen is the terminal's."""
+        return any(is_right_to_left(unit.text) for section in self.sections for unit in section.units)
 
     def distinct_units(self, section: str) -> tuple[int, ...]:
         """The units that are shown in full: all, or in a dialogue those that repeat no earlier turn."""

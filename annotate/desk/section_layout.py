@@ -54,7 +54,7 @@ class SectionLayout:
         """The section's blocks, its title first."""
         if self._inline:
             return self._inline_blocks()
-        title: list[Block] = [WordsBlock(-1, self.width, tuple(self._title()))]
+        title = self._title_blocks()
         if not self.is_open:
             return title
         if self.turns is not None:
@@ -74,15 +74,16 @@ class SectionLayout:
     def _named_by_columns(self) -> bool:
         return not can_fold(self.section) and not self.section.badge
 
-    def _title(self) -> list[Piece]:
+    def _title_blocks(self) -> list[Block]:
+        """The title and how much it holds; the badge beside it, or below it when it would be cut there."""
+        words, badge = count_words(self.section, self.turns), self.section.badge
         label = label_of(self.section, self.is_open)
-        words = count_words(self.section, self.turns)
-        pieces = [Piece(pad(label, self.label_width) if words or self.section.badge else label, "title")]
-        if words:
-            pieces.append(Piece(words, "count"))
-        if self.section.badge:
-            pieces.append(Piece(f" · {self.section.badge}" if words else self.section.badge, "badge"))
-        return pieces
+        title = [Piece(pad(label, self.label_width) if words or badge else label, "title"), Piece(words, "count")]
+        beside = [*title, Piece(f" · {badge}" if words else badge, "badge")]
+        if not badge or sum(cell_width(piece.text) for piece in beside) <= self.width:
+            return [WordsBlock(-1, self.width, tuple(beside))]
+        below = (MARGIN, Piece(badge, "badge"))
+        return [WordsBlock(-1, self.width, tuple(title)), WordsBlock(-1, self.width, below)]
 
     def _inline_blocks(self) -> list[Block]:
         """The title in a column on the left of the first row."""
@@ -156,7 +157,7 @@ def _plain_blocks(section: Section, width: int) -> list[Block]:
 def dialogue_blocks(units: Sequence[Unit], turns: FoldedTurns, width: int) -> list[Block]:
     """The turns below the title: a row for the speaker, the text below it, a row for a run of repeats."""
     blocks: list[Block] = []
-    margin = (Piece(" " * (2 * INDENT), "text"),)
+    margin = (Piece(" " * (2 * INDENT if width >= INLINE_WIDTH else INDENT), "text"),)
     time = ""
     for entry in turns.entries:
         index, turn = entry.first, units[entry.first]

@@ -135,15 +135,12 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         self.virtual_size = Size(self.scrollable_size.width, self._document.rows)
         self.refresh()
 
-    def _keep_top(self, change: Callable[[], object]) -> None:
-        """Make a change to the rows and scroll so that the text on the top line stays there."""
-        top = self.top_row
-        if self._document.rows == 0:
-            change()
-            return
-        position = self._document.position(top)
+    def _keep_top(self, change: Callable[[], None]) -> None:
+        """Change the rows and scroll so that the text on the top line stays there."""
+        position = self._document.position(self.top_row) if self._document.rows else None
         change()
-        self.scroll_rows_to(self._document.row_of(position))
+        if position is not None:
+            self.scroll_rows_to(self._document.row_of(position))
 
     # Scrolling
 
@@ -203,11 +200,13 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
 
     def _set_open(self, sections: Sequence[str], is_open: bool) -> None:
         changed: list[str] = []
-        self._keep_top(lambda: changed.extend(s for s in sections if self._document.set_open(s, is_open)))
-        if not changed:
-            return
-        self._rows_changed()
-        if is_open:
+
+        def change() -> None:
+            changed.extend(section for section in sections if self._document.set_open(section, is_open))
+            self._rows_changed()
+
+        self._keep_top(change)
+        if changed and is_open:
             self.post_message(self.SectionsOpened(self, tuple(changed)))
 
     def on_click(self, event: Click) -> None:
