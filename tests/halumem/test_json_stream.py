@@ -195,6 +195,7 @@ json_values = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcdefg", max_size=3), inner, max_size=4),
     max_leaves=12,

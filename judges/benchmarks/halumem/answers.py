@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from judges.benchmarks.halumem.items import Session, build_item, dialogue_text, id_of, list_text, natural_key
-from judges.benchmarks.halumem.ledger import Known, Ledger, User, fingerprint
+from judges.benchmarks.halumem.ledger import Known, Ledger, User, fingerprint, fingerprints
 from judges.benchmarks.halumem.shapes import (
     KEY_FIELD,
     SESSION,
@@ -157,7 +157,7 @@ def _item(
     task: Task, place: Session, record: Mapping[str, Any], ordinal: int, element: Element, file: str, ledger: Ledger
 ) -> Iterator[Record]:
     names = tuple(record)
-    prints = tuple(fingerprint(value) for value in record.values())
+    prints = fingerprints(record)
     same_key = ledger.find(id_of(task, ledger.system, natural_key(task, place, record, ordinal)))
     if same_key:
         same = (same_key.names, same_key.prints) == (names, prints)

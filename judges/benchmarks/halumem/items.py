@@ -10,6 +10,7 @@ context of a question is plain text.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -72,8 +73,9 @@ def id_of(task: str, system: str, key: Sequence[Any]) -> str:
     return item_id(BENCHMARK_NAME, task, system, list(key))
 
 
-def shape_id(shape: Sequence[str]) -> str:
-    """Names an order of fields."""
+@functools.lru_cache(maxsize=1024)
+def shape_id(shape: tuple[str, ...]) -> str:
+    """Names an order of fields; a run has a handful of them."""
     return digest("halumem record", list(shape))[:8]
 
 

@@ -290,7 +290,7 @@ def _fault(task: str, record: Any) -> str:
         return f"a record for {task} has no {' and no '.join(missing)}"
     if not isinstance(record[UUID], str) or type(record[SESSION]) is not int:
         return f"a record for {task} has a {UUID} that is no text or a {SESSION} that is no whole number"
-    if not isinstance(record[KEY_FIELD[task]], int if KEY_FIELD[task] == "index" else str):
+    if not isinstance(record[KEY_FIELD[task]], int | str if KEY_FIELD[task] == "index" else str):
         return f"a record for {task} has a {KEY_FIELD[task]} of the wrong type"
     return ""
 
