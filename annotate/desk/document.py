@@ -236,7 +236,7 @@ class Document:
     def position(self, row: int) -> Position:
         """Where a row is, to find it again with `row_of` after folding or at another width."""
         laid, within = self._block_at(row)
-        return Position(self.sections[laid.section].id, Place(laid.block.unit, laid.block.offset(within)))
+        return Position(self.sections[laid.section].id, laid.block.place(within))
 
     def row_of(self, position: Position) -> int:
         """The row of a position; the section's title when it is closed."""
