@@ -79,7 +79,7 @@ class SectionLayout:
         words, badge = count_words(self.section, self.turns), self.section.badge
         label = label_of(self.section, self.is_open)
         title = [Piece(pad(label, self.label_width) if words or badge else label, "title"), Piece(words, "count")]
-        beside = [*title, Piece(f" · {badge}" if words else badge, "badge")]
+        beside = [*title, Piece(f" · {badge}" if words and badge else badge, "badge")]
         if not badge or sum(cell_width(piece.text) for piece in beside) <= self.width:
             return [WordsBlock(-1, self.width, tuple(beside))]
         below = (MARGIN, Piece(badge, "badge"))
