@@ -68,6 +68,7 @@ class ItemRecord:
         texts: long fields by name, each the hash of a `TextRecord`.
         slices: strata to report by; not content.
         weight: the benchmark's weight of the item.
+        extra: fields of the benchmark's own record that nobody is shown (durations, provenance): kept for its writer.
         position: order in the benchmark's own files, 0-based.
     """
 
@@ -81,6 +82,7 @@ class ItemRecord:
     texts: Mapping[str, str] = field(default_factory=dict)
     slices: Mapping[str, str] = field(default_factory=dict)
     weight: float = 1.0
+    extra: Mapping[str, Any] = field(default_factory=dict)
     position: int = 0
 
     @property
@@ -91,7 +93,7 @@ class ItemRecord:
     @property
     def meta_hash(self) -> str:
         """Hash of what describes the item without being seen: a change makes a new version, not a stale label."""
-        return digest("meta", self.cluster, self.group, self.slices, self.weight)
+        return digest("meta", self.cluster, self.group, self.slices, self.weight, self.extra)
 
     @property
     def pair_key(self) -> str:

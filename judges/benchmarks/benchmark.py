@@ -132,6 +132,8 @@ class ScoredItem:
     slices: Mapping[str, str]
     verdict: VerdictRecord | None
     label: LabelState | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

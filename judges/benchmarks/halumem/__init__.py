@@ -1,0 +1,48 @@
+"""HaluMem: memory systems judged on integrity, accuracy, update and question answering (arXiv:2511.03506)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judges.benchmarks.benchmark import Benchmark, NativeFile, ScoredItem, Scores, Source, TaskDefinition
+from judges.benchmarks.halumem import described, reader, scoring, writer
+from judges.benchmarks.halumem.items import BENCHMARK_NAME
+from judges.benchmarks.halumem.recognise import kind_of_head
+from judges.benchmarks.halumem.tasks import TASKS
+from store.records import Record
+
+Facts = Mapping[str, Mapping[str, Any]]
+
+
+class HaluMem:
+    """The benchmark's parts behind the protocol."""
+
+    name = BENCHMARK_NAME
+
+    def tasks(self) -> Sequence[TaskDefinition]:
+        return TASKS
+
+    def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        return kind_of_head(head) in ("verdicts", "answers")
+
+    def read(self, source: Source) -> Iterator[Record]:
+        return reader.read(source)
+
+    def as_coded(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return scoring.as_coded(items, facts)
+
+    def as_described(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return described.as_described(items, facts)
+
+    def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return scoring.overridden(items, facts)
+
+    def write_native(
+        self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[NativeFile]:
+        return writer.write_native(items, facts, provenance)
+
+
+BENCHMARK: Benchmark = HaluMem()
