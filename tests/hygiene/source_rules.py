@@ -7,6 +7,7 @@ Textual or Rich would read it as markup (`[/x]` there ends the app, `[@click=…
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,8 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
 # --- encoding ---
 
 OPENS_NO_TEXT = {"os", "webbrowser", "tarfile", "zipfile", "shelve", "dbm"}
+CLASS = re.compile(r"cls|[A-Z]\w*")
+"""A class: its `open` is a constructor of ours (`Study.open`)."""
 BINARY_UNLESS_ASKED = {"gzip", "bz2", "lzma"}
 TEMPORARY = {"NamedTemporaryFile", "TemporaryFile", "SpooledTemporaryFile"}
 ENCODINGS = {"utf-8", "utf-8-sig"}
@@ -78,7 +81,7 @@ def _is_text(owner: str, name: str, call: ast.Call) -> bool:
         return "b" not in _mode(call, 1 if name == "SpooledTemporaryFile" else 0, default="w+b")
     if name == "fdopen":
         return "b" not in _mode(call, 1, default="r")
-    if name != "open" or owner in OPENS_NO_TEXT:
+    if name != "open" or owner in OPENS_NO_TEXT or CLASS.fullmatch(owner):
         return False
     if owner in BINARY_UNLESS_ASKED:
         return "t" in _mode(call, 1, default="rb")

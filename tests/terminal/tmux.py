@@ -38,7 +38,13 @@ TMUX_KEYS = {
     "f1": "F1",
 }
 
-HELD = "trap : INT; tmux -S {socket} wait-for start; {command}; echo $? > {written}; mv {written} {exit_file}; exec tail -f /dev/null"
+HELD = """trap : INT
+tmux -S {socket} wait-for start
+{command}
+echo $? > {written}
+mv {written} {exit_file}
+exec tail -f /dev/null
+"""
 """Waits for the start, runs the program, tells its exit code, keeps the window (tmux 3.3's own `pane_dead_status` is
 sometimes never set)."""
 
