@@ -134,7 +134,8 @@ def test_jieba_says_and_writes_nothing(tmp_path: Path) -> None:
     home = str(Path(__file__).parents[2])
     folder = {name: str(tmp_path) for name in ("TMPDIR", "TEMP", "TMP")}
     environment = {**os.environ, **folder, "PYTHONPATH": home, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, check=True)
     assert (run.stdout.strip(), run.stderr) == ("1", "")
     assert {path.name for path in tmp_path.iterdir()} <= {"bytecode"}
     assert logging.getLogger("jieba").handlers == []
