@@ -298,7 +298,7 @@ def _fault(task: str, record: Any) -> str:
 def _as_judged(task: str, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
     """The record as the judge left it, also where a person's label stands in its place, and whether one judged it."""
     patch = record.get(OVERREAD_FIELD)
-    if not isinstance(patch, dict) or "judge" not in patch:
+    if not isinstance(patch, dict) or not isinstance(patch.get("judge", ""), dict | None):
         return record, True
     answer = patch["judge"] or {}
     replaced = {*verdict_names(task, record), *answer}
