@@ -177,13 +177,9 @@ class _VerdictFile:
             return first
         note = self.notes.get(session.uuid)
         all_known = session.uuid in self.ledger.users or (note is not None and note.repeated)
-        for ordinal in itertools.count(1):
-            slot = self._slot_at(row, session, ordinal)
-            if slot.known is None and all_known:
-                return first
-            if not self._taken(slot):
-                return slot
-        raise AssertionError("ordinals do not end")
+        others = (self._slot_at(row, session, ordinal) for ordinal in itertools.count(1))
+        free = next(slot for slot in others if not self._taken(slot))
+        return first if free.known is None and all_known else free
 
     def _slot_at(self, row: Row, session: Session, ordinal: int) -> Slot:
         item_id = id_of(row.task, self.ledger.system, natural_key(row.task, session, row.record, ordinal))
@@ -202,13 +198,13 @@ class _VerdictFile:
             known.file = self.number
             return
         known.file, known.line, known.answer = self.number, row.line, answer
-        user = self.ledger.users.get(row.record[UUID])
-        if user:
-            user.verdicts += 1
         if not row.judged:
             return
         yield self._verdict(row, item_id, known, own)
         self.ledger.verdicts += 1
+        user = self.ledger.users.get(row.record[UUID])
+        if user:
+            user.verdicts += 1
 
     def _verdict(self, row: Row, item_id: str, known: Known, own: Mapping[str, Any]) -> VerdictRecord:
         read = read_label(row.task, row.record)
