@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 EXIT_DONE = 0
 EXIT_NO = 1
 """The answer is no: a closed gate, bad lines in an input."""
@@ -65,6 +68,18 @@ class StudyDamagedError(OverreadError):
 
 
 class SaveError(OverreadError):
-    """A label could not be made safe on disk; nothing was acknowledged."""
+    """A label could not be made safe on disk; nothing was acknowledged.
+
+    Attributes:
+        journaled: True when the journal has it and only the database refused: `Study.flush()` completes it.
+        events: the events the journal has (empty otherwise).
+    """
 
     exit_code = EXIT_STUDY
+
+    def __init__(
+        self, title: str, detail: str = "", hint: str = "", *, journaled: bool = False, events: Sequence[Any] = ()
+    ) -> None:
+        super().__init__(title, detail, hint)
+        self.journaled = journaled
+        self.events = events

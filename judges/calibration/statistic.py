@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 
@@ -37,6 +37,16 @@ class Statistic:
         cls, status: str, why: str, n: int, dropped: dict[str, int] | None = None, method: str = ""
     ) -> Statistic:
         return cls(value=None, n=n, method=method, dropped=dropped or {}, status=status, why=why)
+
+    def with_interval(self, low: float, high: float, level: float, method: str, why: str = "") -> Statistic:
+        """The same number with an interval; `method` says how the interval was made, `why` qualifies it."""
+        joined = "; ".join(text for text in (self.method, method) if text)
+        remark = "; ".join(text for text in (self.why, why) if text)
+        return replace(self, low=low, high=high, level=level, method=joined, why=remark)
+
+    def without_interval(self, why: str) -> Statistic:
+        """The same number, its interval withheld for the reason given."""
+        return replace(self, low=None, high=None, level=None, why="; ".join(text for text in (self.why, why) if text))
 
     def as_json(self) -> dict[str, Any]:
         fields: dict[str, Any] = {

@@ -1,0 +1,46 @@
+"""How errors reach the user: expected ones as title, place and remedy; others as one line, never with item text."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+from store.errors import OverreadError
+from store.safe_text import safe_text
+
+EXIT_UNEXPECTED = 70
+"""A fault of the program itself (EX_SOFTWARE)."""
+
+
+def report(error: OverreadError) -> int:
+    """Print an expected error; returns its exit code."""
+    print(f"overread: {safe_text(error.title)}", file=sys.stderr)
+    for line in (error.detail, error.hint):
+        if line:
+            print(f"  {safe_text(line)}", file=sys.stderr)
+    return error.exit_code
+
+
+def report_usage(error: Exception) -> int | None:
+    """Let an error of the command line itself (a wrong option) show itself; None when it is something else.
+
+    Typer carries its own copy of click, and older ones the real one: such errors are known by what they can do.
+    """
+    show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
+    if not callable(show) or not isinstance(code, int):
+        return None
+    show(file=sys.stderr)
+    return code
+
+
+def report_unexpected(error: Exception) -> int:
+    """Print where an unexpected error happened, without its message: that could hold an item's text."""
+    if os.environ.get("OVERREAD_DEBUG"):
+        traceback.print_exception(error)
+        return EXIT_UNEXPECTED
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown place"
+    print(f"overread: unexpected {type(error).__name__} at {place}", file=sys.stderr)
+    print("  Everything confirmed on screen is saved. OVERREAD_DEBUG=1 prints the whole trace.", file=sys.stderr)
+    return EXIT_UNEXPECTED

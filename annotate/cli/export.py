@@ -1,0 +1,112 @@
+"""`export`: labels and verdicts for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from store.errors import UsageError
+
+if TYPE_CHECKING:
+    from store.study import Study
+
+FORMATS = ("native", "jsonl", "csv")
+_BY_SUFFIX = {".jsonl": "jsonl", ".csv": "csv", ".json": "native"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's command."""
+    app.command("export")(export)
+
+
+def export(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="The file to write.")],
+    file_format: Annotated[str, typer.Option("--format", help="native, jsonl or csv; else by the file's ending.")] = "",
+    system: Annotated[str, typer.Option("--system", help="native: which system, if there are several.")] = "",
+    judge: Annotated[str, typer.Option("--judge", help="native: whose verdicts, if there are several judges.")] = "",
+    excel: Annotated[bool, typer.Option("--excel", help="csv: begin with a byte-order mark for Excel.")] = False,
+) -> None:
+    """Write labels and verdicts; `native` is the benchmark's own file with people's labels put in.
+
+    Example: overread export patched_eval_stat_result.json --format native
+    """
+    from annotate.cli.main import study_path
+    from annotate.cli.output import say
+    from annotate.cli.study import tell_notices
+    from annotate.exchange.exporting import export_csv, export_jsonl
+    from store.study import Study
+
+    chosen = file_format or _BY_SUFFIX.get(file.suffix, "")
+    if chosen not in FORMATS:
+        raise UsageError(f"There is no format {chosen or file.suffix!r}.", "", f"Say --format {', '.join(FORMATS)}.")
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"There is no folder {file.parent}.", "", "Make the folder first.")
+    with Study.open(study_path(context)) as study:
+        tell_notices(study)
+        if chosen == "jsonl":
+            say(f"{file}: {export_jsonl(study, file):,} items")
+        elif chosen == "csv":
+            say(f"{file}: {export_csv(study, file, excel=excel):,} labels")
+        else:
+            for line in export_native(study, file, system, judge):
+                say(line)
+
+
+def export_native(study: Study, file: Path, system: str, judge: str) -> list[str]:
+    """Write the benchmark's own files, the first one as `file`, others beside it.
+
+    Raises:
+        UsageError: several systems or judges and none named, or no such one; or `file` is one that was imported.
+    """
+    from judges.benchmarks.benchmark import get_benchmark
+    from judges.collect import final_labels, provenance, scored_items
+    from store.files import write_atomically
+    from store.items import facts_of, judges, systems
+
+    chosen_system = pick("system", system, systems(study))
+    chosen_judge = pick("judge", judge, judges(study))
+    refuse_imported(study, file)
+    labels = final_labels(study)
+    items = scored_items(study, chosen_system, chosen_judge, labels, with_texts=True)
+    written = []
+    native = get_benchmark(study.benchmark).write_native(items, facts_of(study, chosen_system), provenance(labels))
+    for number, output in enumerate(native):
+        target = file if number == 0 else file.with_name(f"{file.stem}{_ending(output.name)}")
+        write_atomically(target, output.chunks)
+        written.append(f"{target}: {'the patched file' if number == 0 else 'what was changed, by whom, when and why'}")
+    return written
+
+
+def _ending(name: str) -> str:
+    return name[name.index(".") :] if "." in name else f".{name}"
+
+
+def pick(what: str, wanted: str, there: list[str]) -> str:
+    """The one wanted, or the only one there is.
+
+    Raises:
+        UsageError: none, no such one, or several and none named.
+    """
+    if wanted:
+        if wanted not in there:
+            raise UsageError(f"There is no {what} {wanted!r}.", f"There are: {', '.join(there) or 'none'}.")
+        return wanted
+    if len(there) == 1:
+        return there[0]
+    if not there:
+        raise UsageError(f"The study has no {what} yet.", "", "Import result files first.")
+    raise UsageError(f"There are several {what}s: {', '.join(there)}.", "", f"Say --{what} NAME.")
+
+
+def refuse_imported(study: Study, file: Path) -> None:
+    """Never write over a file that was imported.
+
+    Raises:
+        UsageError: it was.
+    """
+    imported = {Path(record["path"]).absolute() for record in study.journal_records("import")}
+    if file.absolute() in imported:
+        raise UsageError(f"{file} was imported; it is not overwritten.", "", "Choose another name.")

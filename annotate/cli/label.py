@@ -1,0 +1,146 @@
+"""`label`: the reading desk, full screen or line by line."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from store.errors import UsageError
+
+_PLAIN = "Use `overread label --plain`: it asks line by line."
+MODES = ("item", "block", "never", "assisted")
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's command."""
+    app.command("label")(label)
+
+
+def label(
+    context: typer.Context,
+    annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who labels.")] = "",
+    task: Annotated[str, typer.Option("--task", help="Only this task.")] = "",
+    mode: Annotated[str, typer.Option("--mode", help="When the verdict is shown: item, block, never, assisted.")] = "",
+    minutes: Annotated[float | None, typer.Option("--minutes", help="End at the first boundary after so long.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the draw that is made now.")] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers.")] = False,
+    keys: Annotated[Path | None, typer.Option("--keys", help='A TOML file: action = "key" or ["key", …].')] = None,
+) -> None:
+    """Open the reading desk. A draw is made before the first label if there is none.
+
+    Example: overread label --annotator dr.li --minutes 60
+    """
+    from annotate.cli.main import study_path
+    from annotate.cli.study import tell_notices
+    from store.study import Study
+
+    path = study_path(context)
+    if not plain:
+        require_terminal()
+    with Study.open(path) as study:
+        tell_notices(study)
+        run_desk(study, annotator=annotator, task=task, mode=mode, minutes=minutes, seed=seed, plain=plain, keys=keys)
+
+
+def run_desk(
+    study: Any,
+    *,
+    annotator: str = "",
+    task: str = "",
+    mode: str = "",
+    minutes: float | None = None,
+    seed: int | None = None,
+    plain: bool = False,
+    keys: Path | None = None,
+) -> None:
+    """Sit down at an open study and label until the person leaves.
+
+    Raises:
+        UsageError: an unknown mode, task or key, or nothing to label.
+    """
+    from annotate.desk.actions import KeyMap
+    from annotate.desk.opening import sit_down, task_definitions
+
+    if mode and mode not in MODES:
+        raise UsageError(f"There is no mode {mode!r}.", f"There are: {', '.join(MODES)}.")
+    remapped = load_keys(keys)
+    for definition, _ in task_definitions(study).values():
+        KeyMap(definition, remapped)
+    who = annotator.strip() or getpass.getuser()
+    desk = sit_down(study, who, task=task, mode=mode or None, seed=seed, minutes=minutes)  # type: ignore[arg-type]
+    if plain:
+        from annotate.cli.plain import PlainDesk
+
+        PlainDesk(desk, sys.stdin, sys.stdout, remapped).run()
+        return
+    from annotate.tui.app import run_app
+
+    run_app(desk, remapped)
+    for sentence in desk.summary():
+        typer.echo(sentence)
+
+
+def open_here(study: Path | None) -> None:
+    """`overread` alone: the desk on the study in this folder, or how to begin.
+
+    Raises:
+        UsageError: several studies lie here.
+    """
+    from annotate.cli.main import studies_here
+    from annotate.cli.study import tell_notices
+    from store.study import Study
+
+    here = [study] if study is not None else studies_here()
+    if len(here) > 1:
+        names = ", ".join(path.name for path in here)
+        raise UsageError(f"There are {len(here)} studies in this folder: {names}.", "", "overread --study FILE label")
+    if not here:
+        typer.echo("There is no study in this folder.\n")
+        typer.echo("  overread demo                 try it on the sample data")
+        typer.echo("  overread open FILE…           open a benchmark's result files")
+        typer.echo("  overread --help               everything else")
+        return
+    require_terminal()
+    with Study.open(here[0]) as opened:
+        tell_notices(opened)
+        run_desk(opened)
+
+
+def require_terminal() -> None:
+    """Refuse to draw where nothing can be drawn.
+
+    Raises:
+        UsageError: no terminal, or one that cannot place a cursor.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
+        raise UsageError("The desk needs a terminal.", "Input, output or errors go to a pipe or a file.", _PLAIN)
+    if os.environ.get("TERM", "") in ("", "dumb") and os.name != "nt":
+        raise UsageError("This terminal cannot draw a screen (TERM=dumb).", "", _PLAIN)
+
+
+def load_keys(path: Path | None) -> dict[str, list[str]]:
+    """The user's keys: from `--keys`, else from the configuration folder when there is such a file.
+
+    Raises:
+        UsageError: the file cannot be read; names the place.
+    """
+    file = path or Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "overread" / "keys.toml"
+    if path is None and not file.is_file():
+        return {}
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"The key file {file} cannot be read.", str(error), 'It looks like: skip = "k"') from error
+    keys = {}
+    for action, given in table.items():
+        listed = [given] if isinstance(given, str) else given
+        if not isinstance(listed, list) or not all(isinstance(key, str) for key in listed):
+            raise UsageError(f"{file}: {action} must be a key or a list of keys.", "", 'As in: skip = ["k", "K"]')
+        keys[action] = listed
+    return keys

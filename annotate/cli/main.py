@@ -1,0 +1,109 @@
+"""The command `overread`: options of all commands, and the way out for every error."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from annotate.cli import errors
+from store.errors import EXIT_DONE, OverreadError, UsageError
+from store.files import PRIVATE_UMASK
+
+app = typer.Typer(
+    name="overread",
+    help="Check the LLM judge of a benchmark run: label, audit, correct. One study is one file.",
+    no_args_is_help=False,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+@app.callback(invoke_without_command=True)
+def overread(
+    context: typer.Context,
+    study: Annotated[
+        Path | None,
+        typer.Option("--study", envvar="OVERREAD_STUDY", help="The study file; else the only *.duckdb here."),
+    ] = None,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    """Without a command: open the desk on the study in this folder, or say how to begin.
+
+    Example: overread demo
+    """
+    context.obj = study
+    if version:
+        from importlib.metadata import version as installed
+
+        typer.echo(f"overread {installed('overread')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        from annotate.cli.label import open_here
+
+        open_here(study)
+
+
+def study_path(context: typer.Context) -> Path:
+    """The study a command works on: `--study`, `$OVERREAD_STUDY`, or the only one in this folder.
+
+    Raises:
+        UsageError: none, or more than one.
+    """
+    if context.obj is not None:
+        return Path(context.obj)
+    here = studies_here()
+    if len(here) == 1:
+        return here[0]
+    if not here:
+        raise UsageError("There is no study in this folder.", "", "overread open FILE…   or   overread demo")
+    names = ", ".join(path.name for path in here)
+    raise UsageError(
+        f"There are {len(here)} studies in this folder: {names}.", "", "Say which: overread --study FILE …"
+    )
+
+
+def studies_here() -> list[Path]:
+    """The study files of the current folder, by name."""
+    return sorted(path for path in Path.cwd().glob("*.duckdb") if not path.name.startswith("."))
+
+
+def _load_commands() -> None:
+    from annotate.cli import audit, doctor, export, label, openings, score, study
+
+    for module in (openings, study, score, label, audit, export, doctor):
+        module.register(app)
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """The console script: run a command and leave with DESIGN's exit codes."""
+    os.umask(PRIVATE_UMASK)
+    _load_commands()
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        result: Any = app(args=arguments, standalone_mode=False)
+    except OverreadError as error:
+        return errors.report(error)
+    except (KeyboardInterrupt, typer.Abort):
+        print("overread: stopped; everything confirmed is saved.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_DONE
+    except Exception as error:
+        if (code := errors.report_usage(error)) is not None:
+            return code
+        return errors.report_unexpected(error)
+    return result if isinstance(result, int) else EXIT_DONE
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,147 @@
+"""`open` and `demo`: from files to the desk in one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from store.errors import UsageError
+
+if TYPE_CHECKING:
+    from store.study import Study
+
+HEAD = 65536
+"""Bytes of a file that are read to recognise its benchmark."""
+DEMO_STUDY = "overread-demo.duckdb"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command("open")(open_files)
+    app.command("demo")(demo)
+
+
+def open_files(
+    files: Annotated[list[Path], typer.Argument(help="Result files and answer sheets of one system.")],
+    system: Annotated[
+        str, typer.Option("--system", help="Name of the system measured; else from the file's name.")
+    ] = "",
+    judge: Annotated[str, typer.Option("--judge", help="Name of the judge that gave the verdicts.")] = "",
+    annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who labels.")] = "",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good records of a bad file.")] = False,
+    no_tui: Annotated[bool, typer.Option("--no-tui", help="Print the scores and stop.")] = False,
+) -> None:
+    """Recognise the benchmark, make a study beside the first file, import, print the scores, open the desk.
+
+    Example: overread open run_eval_stat_result.json run_eval_results.jsonl
+    """
+    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.output import note
+    from annotate.cli.study import require_files
+    from store.study import Study
+
+    require_files(files)
+    if not no_tui:
+        require_terminal()
+    benchmark = recognise(files)
+    path = Path.cwd() / f"{system or system_name(files[0])}.duckdb"
+    if path.exists():
+        note(f"overread: {path.name} is there already; what is new in the files is added to it.")
+        study = Study.open(path)
+    else:
+        study = new_study(path, benchmark)
+    with study:
+        fill(study, files, system=system or system_name(files[0]), judge=judge, skip_bad=skip_bad)
+        if not no_tui:
+            run_desk(study, annotator=annotator)
+
+
+def demo(
+    no_tui: Annotated[bool, typer.Option("--no-tui", help="Print the audit instead of opening the desk.")] = False,
+    annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who labels.")] = "",
+    plain: Annotated[bool, typer.Option("--plain", help="The desk line by line.")] = False,
+) -> None:
+    """Try it on the sample data: six invented people, two systems, a judge whose errors are known.
+
+    Example: overread demo
+    """
+    from annotate.cli.audit import print_audit
+    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.output import note, say
+    from annotate.cli.study import tell_notices
+    from annotate.sample import label_sample, sample_runs
+    from store.study import Study
+
+    if not (no_tui or plain):
+        require_terminal()
+    path = Path.cwd() / DEMO_STUDY
+    if path.exists():
+        study = Study.open(path)
+    else:
+        study = new_study(path, "halumem")
+        for run in sample_runs():
+            fill(study, list(run.files), system=run.system, judge="sample-judge", skip_bad=False, quiet=True)
+        note(f"overread: made {path.name} in this folder; delete it when you are done.")
+    with study:
+        tell_notices(study)
+        if no_tui:
+            given = label_sample(study)
+            say(f"{given} items carry the sample's own truth as labels of the annotator 'sample-truth'.")
+            print_audit(study)
+        else:
+            run_desk(study, annotator=annotator, plain=plain)
+
+
+def new_study(path: Path, benchmark: str) -> Study:
+    """Make a study and open it."""
+    from annotate.cli.study import create_study
+
+    return create_study(path, benchmark)
+
+
+def fill(study: Study, files: list[Path], *, system: str, judge: str, skip_bad: bool, quiet: bool = False) -> None:
+    """Import files and print what came of it, and the scores.
+
+    A study whose import failed before anything was in it is taken away again.
+    """
+    from annotate.cli.output import say
+    from annotate.cli.score import score_lines
+    from annotate.cli.study import print_report, read_into
+    from judges.scoring import score_study
+    from store.items import judges
+
+    report = read_into(study, files, [], system=system, judge=judge, skip_bad=skip_bad)
+    if quiet:
+        return
+    print_report(report)
+    for name in judges(study):
+        for line in score_lines(score_study(study, name, system)):
+            say(line)
+
+
+def recognise(files: list[Path]) -> str:
+    """The benchmark whose result files these are.
+
+    Raises:
+        UsageError: none recognises the first file.
+    """
+    from judges.benchmarks.benchmark import benchmark_names, get_benchmark
+
+    for path in files:
+        with path.open("rb") as source:
+            head = source.read(HEAD)
+        for name in benchmark_names():
+            if get_benchmark(name).recognises(path, head):
+                return name
+    names = ", ".join(benchmark_names())
+    raise UsageError(
+        f"{files[0].name} is no result file of a benchmark that is known.", f"Known: {names}.",
+        "overread init NAME.duckdb --benchmark B, then overread import FILE",
+    )  # fmt: skip
+
+
+def system_name(path: Path) -> str:
+    """The system a file is of, by the benchmarks' habit of naming files `<system>_eval_…`."""
+    return path.stem.split("_eval_")[0] or path.stem

@@ -1,0 +1,87 @@
+"""Writing to the terminal: every foreign string passes `safe_text`, JSON goes out alone."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from store.records import Problem
+from store.safe_text import safe_text
+
+SCHEMA_VERSION = 1
+"""Version of every JSON document a command prints; raised when a name or a meaning changes."""
+
+Item = TypeVar("Item")
+_SHOWN_PROBLEMS = 50
+
+
+def say(text: str = "") -> None:
+    """Print one safe line to standard output."""
+    print(safe_text(text))
+
+
+def note(text: str) -> None:
+    """Print one safe line to standard error: what is no result."""
+    print(safe_text(text), file=sys.stderr)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print a result as JSON, with the schema version first."""
+    print(json.dumps({"schema_version": SCHEMA_VERSION, **document}, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def table(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> Iterator[str]:
+    """Rows as aligned columns, the first flush left and the others flush right; widths in terminal cells."""
+    from rich.cells import cell_len
+
+    safe = [[safe_text(cell) for cell in row] for row in rows]
+    widths = [max(cell_len(row[column]) for row in safe) for column in range(len(safe[0]))] if safe else []
+    for row in safe:
+        cells = [
+            cell + " " * (width - cell_len(cell)) if column == 0 else " " * (width - cell_len(cell)) + cell
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield (indent + "  ".join(cells)).rstrip()
+
+
+def print_problems(problems: Sequence[Problem]) -> None:
+    """Every bad place and warning to standard error: file, line, column, what, remedy."""
+    for problem in problems[:_SHOWN_PROBLEMS]:
+        place = ":".join([problem.file, *(str(n) for n in (problem.line, problem.column) if n)])
+        kind = "error" if problem.fatal else "note"
+        note(f"{place}: {kind}: {problem.what}" + (f" ({problem.remedy})" if problem.remedy else ""))
+    if len(problems) > _SHOWN_PROBLEMS:
+        note(f"… and {len(problems) - _SHOWN_PROBLEMS} more")
+
+
+class Progress:
+    """A line on standard error with count and rate, on a terminal only, at most twice a second."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._started = self._shown = time.monotonic()
+        self._visible = sys.stderr.isatty()
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items, counted as they pass."""
+        count = 0
+        for count, item in enumerate(items, start=1):
+            if self._visible and count % 200 == 0:
+                self._show(count)
+            yield item
+        self._finish(count)
+
+    def _show(self, count: int) -> None:
+        now = time.monotonic()
+        if now - self._shown >= 0.5:
+            self._shown = now
+            rate = count / (now - self._started)
+            sys.stderr.write(f"\r{self._what}: {count:,} ({rate:,.0f}/s) ")
+            sys.stderr.flush()
+
+    def _finish(self, count: int) -> None:
+        if self._visible and self._shown != self._started:
+            sys.stderr.write(f"\r{self._what}: {count:,}, done{' ' * 20}\n")

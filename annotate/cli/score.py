@@ -1,0 +1,94 @@
+"""`score`: the benchmark's metrics, as coded and with people's labels put in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from judges.scoring import StudyScores, SystemScores
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's command."""
+    app.command("score")(score)
+
+
+def score(
+    context: typer.Context,
+    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts, if there are several judges.")] = "",
+    system: Annotated[str, typer.Option("--system", help="Only this system.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Compute the benchmark's scores: as its own script would, as its paper says, and with people's labels.
+
+    Example: overread score --json
+    """
+    from annotate.cli.export import pick
+    from annotate.cli.main import study_path
+    from annotate.cli.output import print_json, say
+    from annotate.cli.study import tell_notices
+    from judges.scoring import score_study
+    from store.items import judges, systems
+    from store.study import Study
+
+    with Study.open(study_path(context)) as study:
+        tell_notices(study)
+        if system:
+            pick("system", system, systems(study))
+        found = score_study(study, pick("judge", judge, judges(study)), system)
+    if as_json:
+        print_json(found.as_json())
+        return
+    for line in score_lines(found):
+        say(line)
+
+
+def score_lines(scores: StudyScores) -> Iterator[str]:
+    """The scores as tables: one row a metric, as coded beside overridden."""
+    for name, found in scores.systems.items():
+        yield from _system_lines(name, scores.judge, found)
+        yield ""
+
+
+_EQUALITY = {
+    True: "as coded equals the file's own scores, number for number",
+    False: "as coded DIFFERS from the file's own scores",
+    None: "the file states no scores of its own",
+}
+
+
+def _system_lines(name: str, judge: str, found: SystemScores) -> Iterator[str]:
+    from annotate.cli.output import table
+
+    yield f"{name}, judged by {judge}"
+    yield _EQUALITY[found.equals_file]
+    yield f"overridden: {found.overridden_items} items have a person's final label"
+    overridden = dict(flat(found.overridden))
+    rows = [["metric", "as coded", "overridden"]]
+    rows += [[metric, number(value), number(overridden.get(metric))] for metric, value in flat(found.as_coded)]
+    yield from table(rows)
+    if found.as_described:
+        yield "where the paper says otherwise (as described):"
+        yield from table([[metric, number(value)] for metric, value in flat(found.as_described)])
+    yield from (f"  {metric}: {value.why}" for metric, value in flat(found.as_coded) if hasattr(value, "why"))
+
+
+def flat(scores: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Nested scores as (path, value)."""
+    for name, value in scores.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, f"{prefix}{name} / ")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def number(value: Any) -> str:
+    """A number for reading; JSON carries it whole."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value) if isinstance(value, int) else "n/a"

@@ -1,0 +1,185 @@
+"""`init`, `import`, `status`: studies and what is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from store.errors import EXIT_NO, UsageError
+
+if TYPE_CHECKING:
+    from store.importing import ImportReport
+    from store.study import Study
+
+IMPORT_HELP = """Read a benchmark's own result files into the study: items and verdicts. Labels are never touched.
+
+Example: overread import run_eval_stat_result.json --answers run_eval_results.jsonl --system Mem0
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's commands."""
+    app.command("init")(init)
+    app.command("import", help=IMPORT_HELP)(import_files)
+    app.command("status")(status)
+
+
+def init(
+    file: Annotated[Path, typer.Argument(help="The study file to make, NAME.duckdb.")],
+    benchmark: Annotated[str, typer.Option("--benchmark", help="The benchmark it holds.")],
+) -> None:
+    """Make an empty study.
+
+    Example: overread init run.duckdb --benchmark halumem
+    """
+    from annotate.cli.output import say
+
+    with create_study(file, benchmark) as study:
+        say(f"Made {study.path.name} for {benchmark}. Next: overread --study {file} import FILE…")
+
+
+def import_files(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(help="Result files.")],
+    answers: Annotated[list[Path] | None, typer.Option("--answers", help="The answer sheet; may be repeated.")] = None,
+    system: Annotated[str, typer.Option("--system", help="Name of the system measured.")] = "",
+    judge: Annotated[str, typer.Option("--judge", help="Name of the judge that gave the verdicts.")] = "",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good records of a bad file.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """See IMPORT_HELP."""
+    from annotate.cli.main import study_path
+    from annotate.cli.output import print_json
+    from annotate.exchange.own_exports import import_labels, is_own_export
+    from store.study import Study
+
+    require_files([*files, *(answers or [])])
+    own = [path for path in files if is_own_export(path)]
+    if own and len(own) != len(files):
+        raise UsageError(
+            "Exports of overread and benchmark files cannot be imported together.", "", "Import them in turn."
+        )
+    with Study.open(study_path(context)) as study:
+        tell_notices(study)
+        if own:
+            outcome = import_labels(study, own, skip_bad=skip_bad)
+            if as_json:
+                print_json(outcome.as_json())
+            else:
+                typer.echo("\n".join(outcome.lines()))
+            raise typer.Exit(EXIT_NO if outcome.rejected else 0)
+        report = read_into(study, files, answers or [], system=system, judge=judge, skip_bad=skip_bad)
+        if as_json:
+            print_json(report.as_json())
+        else:
+            print_report(report)
+        if any(problem.fatal for problem in report.problems):
+            raise typer.Exit(EXIT_NO)
+
+
+def status(
+    context: typer.Context,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Say what the study holds and how far labelling is.
+
+    Example: overread status
+    """
+    from annotate.cli.main import study_path
+    from annotate.cli.output import print_json
+    from annotate.report.status import status_lines, study_status
+    from store.study import Study
+
+    with Study.open(study_path(context)) as study:
+        tell_notices(study)
+        found = study_status(study)
+        if as_json:
+            print_json(found)
+        else:
+            for line in status_lines(found):
+                typer.echo(line)
+
+
+def create_study(file: Path, benchmark: str) -> Study:
+    """Make a study with the benchmark's tasks in it, and open it.
+
+    Raises:
+        UsageError: unknown benchmark, wrong ending, or the file is there.
+    """
+    from judges.benchmarks.benchmark import benchmark_names, get_benchmark
+    from store.study import Study, now
+    from store.tasks import add_tasks
+
+    if benchmark not in benchmark_names():
+        raise UsageError(f"There is no benchmark {benchmark!r}.", f"There are: {', '.join(benchmark_names())}.")
+    if file.suffix != ".duckdb":
+        raise UsageError(
+            f"A study file ends in .duckdb, not {file.suffix or 'nothing'!r}.", "", f"Say {file.stem}.duckdb."
+        )
+    study = Study.create(file, benchmark)
+    add_tasks(study, [task.as_json() for task in get_benchmark(benchmark).tasks()], now().isoformat())
+    return study
+
+
+def read_into(
+    study: Study, files: list[Path], answers: list[Path], *, system: str, judge: str, skip_bad: bool
+) -> ImportReport:
+    """Import benchmark files; bad places are printed before the error is raised.
+
+    Raises:
+        BadInputError: bad places, and `skip_bad` is off.
+    """
+    from annotate.cli.output import Progress, print_problems
+    from judges.benchmarks.benchmark import Source, get_benchmark
+    from store.importing import BadInputError, ImportedFile, import_records
+    from store.study import now
+    from store.tasks import add_tasks
+
+    benchmark = get_benchmark(study.benchmark)
+    add_tasks(study, [task.as_json() for task in benchmark.tasks()], now().isoformat())
+    source = Source(tuple(files), tuple(answers), system, judge)
+    described = [ImportedFile(path, "results", system, judge) for path in files]
+    described += [ImportedFile(path, "answers", system, judge) for path in answers]
+    records = Progress("reading").over(benchmark.read(source))
+    try:
+        report = import_records(study, records, described, skip_bad=skip_bad, at=now().isoformat())
+    except BadInputError as error:
+        print_problems(error.problems)
+        raise
+    print_problems(report.problems)
+    return report
+
+
+def print_report(report: ImportReport) -> None:
+    """What an import did, as a table."""
+    from annotate.cli.output import say, table
+
+    rows = [["", "new", "same", "changed", "rejected"]]
+    for task, tally in report.items.items():
+        rows.append([f"{task} items", *(f"{n:,}" for n in tally.as_json().values())])
+    rows.append(["verdicts", *(f"{n:,}" for n in report.verdicts.as_json().values())])
+    for line in table(rows):
+        say(line)
+    if report.stale_labels:
+        say(f"{report.stale_labels} labels are stale: their item changed. They are kept and enter no number.")
+
+
+def require_files(paths: list[Path]) -> None:
+    """Refuse paths that are no readable files, before anything is done.
+
+    Raises:
+        UsageError: names the first one.
+    """
+    for path in paths:
+        if not path.is_file():
+            raise UsageError(f"There is no file {path}.", "", "Check the name.")
+
+
+def tell_notices(study: Study) -> None:
+    """Say on standard error what opening the study repaired."""
+    from annotate.cli.output import note
+
+    for notice in study.notices:
+        note(f"overread: {notice}")

@@ -1,0 +1,103 @@
+"""Helps for the eye on one item: differences, similar turns, evidence marks. State only; a view shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from annotate.desk.differences import differences
+from annotate.desk.document import Document, Highlight, Mark
+from annotate.desk.evidence import SimilarTurn, rank_turns, similar_spans, step_rank
+from judges.benchmarks.benchmark import Panel, TaskDefinition
+
+SIMILAR_TURNS = 5
+"""How many turns `]` walks through."""
+
+
+class Aids:
+    """Marks and places in one document.
+
+    Attributes:
+        dialogue: id of the section that is a dialogue, or "" when the item has none.
+    """
+
+    def __init__(self, document: Document, task: TaskDefinition) -> None:
+        self._document = document
+        self._panels: dict[str, Panel] = {panel.field: panel for panel in task.panels}
+        dialogues = [section.id for section in document.sections if section.kind == "dialogue"]
+        self.dialogue = dialogues[0] if dialogues else ""
+        self.differences_shown = False
+        self._ranked: list[SimilarTurn] | None = None
+        self._turn: int | None = None
+
+    def toggle_differences(self) -> str:
+        """Mark what differs between reference and response, or take the marks off; returns what to say."""
+        if self.differences_shown:
+            self._document.set_highlights("differences", [])
+            self.differences_shown = False
+            return "marks off"
+        reference, response = self._field("reference"), self._field("response")
+        if not reference or not response:
+            return "this item has no reference and response to compare"
+        found = differences(self._text(reference), self._text(response))
+        marks = [
+            Highlight(section, unit, mark.start, mark.end, mark.kind)
+            for (section, unit), side in ((reference, found.reference), (response, found.response))
+            for mark in side
+        ]
+        self._document.set_highlights("differences", marks)
+        self.differences_shown = True
+        return "what differs is marked ≠" if marks else "no differing number, unit, date, negation or word found"
+
+    def step_similar(self, step: int) -> str:
+        """To the next turn most like the gold text; returns what to say."""
+        if not self.dialogue:
+            return "this item has no dialogue"
+        gold = "\n".join(self._gold_texts())
+        units = self._document.distinct_units(self.dialogue)
+        if self._ranked is None:
+            self._ranked = rank_turns(gold, [self._document.text(self.dialogue, unit) for unit in units], SIMILAR_TURNS)
+        current = units.index(self._turn) if self._turn in units else None
+        place = step_rank(self._ranked, current, step)
+        if place is None:
+            return "no turn shares words with the gold text"
+        self._turn = units[place]
+        self._document.cursor = (self.dialogue, self._turn)
+        spans = similar_spans(gold, self._document.text(self.dialogue, self._turn))
+        self._document.set_highlights(
+            "similar", [Highlight(self.dialogue, self._turn, span.start, span.end, "similar") for span in spans]
+        )
+        rank = [similar.turn for similar in self._ranked].index(place) + 1
+        return f"turn {self._turn + 1}, {rank} of {len(self._ranked)} most alike: similar words, not proof"
+
+    @property
+    def turn(self) -> int | None:
+        """The turn last jumped to."""
+        return self._turn
+
+    def point_at(self, turn: int) -> None:
+        """Put the arrow on a turn."""
+        self._turn = turn
+        self._document.cursor = (self.dialogue, turn)
+
+    def mark_evidence(self, turns: Iterable[int]) -> None:
+        """Show these turns as marked evidence."""
+        if self.dialogue:
+            self._document.set_marks("evidence", [Mark(self.dialogue, turn, "◆", "evidence") for turn in turns])
+
+    def _field(self, role: str) -> tuple[str, int] | None:
+        """Section and unit that play a role, also as a column of a panel that compares."""
+        for field, panel in self._panels.items():
+            if panel.role == role and panel.kind != "compare":
+                return field, 0
+        return None
+
+    def _text(self, place: tuple[str, int]) -> str:
+        return self._document.text(*place)
+
+    def _gold_texts(self) -> list[str]:
+        """What to look for: the gold panels, else reference and question."""
+        for roles in (("gold",), ("reference", "question")):
+            fields = [field for field, panel in self._panels.items() if panel.role in roles]
+            if fields:
+                return [text for field in fields for text in self._document.texts(field)]
+        return []

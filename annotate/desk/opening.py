@@ -1,0 +1,102 @@
+"""Sitting down: which draw, under which policy, and the desk over it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import secrets
+import time
+from collections.abc import Callable, Sequence
+
+from annotate.desk.desk import Desk
+from judges.benchmarks.benchmark import TaskDefinition
+from judges.calibration.sampling import NEVER_SHOWN_SHARE, Unit, two_stage_order
+from store.draws import Draw, DrawnItem, RevealPolicy, add_draw, drawn_items, list_draws
+from store.errors import UsageError
+from store.study import Study, now
+from store.tasks import current_tasks
+
+STRICTNESS: dict[RevealPolicy, int] = {"assisted": 0, "item": 1, "block": 2, "never": 3}
+"""On an existing draw a policy may only be tightened."""
+
+
+def task_definitions(study: Study) -> dict[str, tuple[TaskDefinition, str]]:
+    """The study's tasks in the benchmark's order: name → (definition, version)."""
+    return {t.task: (TaskDefinition.from_json(t.definition), t.version) for t in current_tasks(study)}
+
+
+def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:
+    """The policy to label under.
+
+    Raises:
+        UsageError: the wish would loosen the draw's own policy.
+    """
+    if wanted is None or wanted == draw.reveal:
+        return draw.reveal
+    if STRICTNESS[wanted] < STRICTNESS[draw.reveal]:
+        raise UsageError(
+            f"This draw shows verdicts by policy {draw.reveal!r}; {wanted!r} would show more.",
+            "A draw's policy may only be tightened, or labels given under it would not compare.",
+            "Leave --mode out.",
+        )
+    return wanted
+
+
+def make_draw(study: Study, task: str, reveal: RevealPolicy, seed: int | None, created_by: str) -> Draw:
+    """Draw all items (of a task), groups that share a long text together, in seeded random order; stream estimate.
+
+    Raises:
+        UsageError: there is nothing to draw.
+    """
+    where, parameters = ("WHERE task = ?", [task]) if task else ("", [])
+    rows = study.rows(f"SELECT item_id, group_key FROM current_items {where}", parameters)
+    if not rows:
+        what = f"The study has no items of task {task!r}." if task else "The study has no items."
+        raise UsageError(what, "", f"overread --study {study.path.name} import FILE")
+    chosen = secrets.randbits(31) if seed is None else seed
+    places = two_stage_order([Unit(*row) for row in rows], chosen)
+    design = "two_stage" if any(row[1] for row in rows) else "simple"
+    draw = Draw(
+        draw_id=secrets.token_hex(8), task=task, stream="estimate", design=design, reveal=reveal, seed=chosen,
+        created_by=created_by, at=now().astimezone(dt.UTC).isoformat(timespec="seconds"),
+        settings={"never_shown": NEVER_SHOWN_SHARE, "order": "groups at random, served prefix counts"},
+    )  # fmt: skip
+    add_draw(study, draw, [DrawnItem(place.item_id, place.group_number) for place in places])
+    return draw
+
+
+def find_draw(study: Study, task: str) -> Draw | None:
+    """The newest draw that covers the task (or all tasks)."""
+    fitting = [draw for draw in list_draws(study) if draw.task in ("", task)]
+    exact = [draw for draw in fitting if draw.task == task]
+    candidates = exact or fitting
+    return candidates[-1] if candidates else None
+
+
+def sit_down(
+    study: Study,
+    annotator: str,
+    *,
+    task: str = "",
+    mode: RevealPolicy | None = None,
+    seed: int | None = None,
+    minutes: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Desk:
+    """The desk for a person: on the draw that is there, or on one made now (policy `item` unless said otherwise).
+
+    Raises:
+        UsageError: unknown task, nothing to draw, a policy that would loosen the draw's, or a seed for an old draw.
+    """
+    tasks = task_definitions(study)
+    if task and task not in tasks:
+        raise UsageError(f"There is no task {task!r}.", f"Tasks of this study: {', '.join(tasks)}.")
+    draw = find_draw(study, task)
+    if draw is None:
+        draw = make_draw(study, task, mode or "item", seed, annotator)
+    elif seed is not None and seed != draw.seed:
+        raise UsageError(f"This study has a draw with seed {draw.seed} already.", "", "Leave --seed out.")
+    items: Sequence[DrawnItem] = drawn_items(study, draw.draw_id)
+    if task and not draw.task:
+        wanted = {row[0] for row in study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])}
+        items = [item for item in items if item.item_id in wanted]
+    return Desk(study, annotator, draw, items, tasks, policy=tightened(draw, mode), minutes=minutes, clock=clock)

@@ -1,0 +1,120 @@
+"""Writing exports: stable order, temporary file, fsync, rename."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from annotate.exchange.entries import LabelEntry, label_entries
+from annotate.exchange.flat import COLUMNS, row_of_entry
+from annotate.exchange.own_exports import MARK, VERSION
+from store.files import write_atomically
+from store.items import ITEM_COLUMNS, VERDICT_COLUMNS, StoredItem, StoredVerdict, item_of_row, verdict_of_row
+from store.study import Study
+
+BOM = "\ufeff"
+
+
+def export_jsonl(study: Study, path: Path) -> int:
+    """One line an item: what was judged, every verdict, every label. Returns the number of lines."""
+    count = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal count
+        labels = _labels_by_item(study)
+        for item, verdicts in items_with_verdicts(study):
+            count += 1
+            yield json.dumps(_line(study, item, verdicts, labels.get(item.item_id, [])), ensure_ascii=False) + "\n"
+
+    write_atomically(path, lines())
+    return count
+
+
+def export_csv(study: Study, path: Path, *, excel: bool = False) -> int:
+    """One row a label. `excel` begins the file with a byte-order mark. Returns the number of rows."""
+    count = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal count
+        labels = _labels_by_item(study)
+        yield (BOM if excel else "") + _csv_line(list(COLUMNS))
+        for item, verdicts in items_with_verdicts(study):
+            for entry in labels.get(item.item_id, []):
+                count += 1
+                yield _csv_line(row_of_entry(entry, _item_cells(item), _verdict_cells(verdicts)))
+
+    write_atomically(path, lines())
+    return count
+
+
+def items_with_verdicts(study: Study) -> Iterator[tuple[StoredItem, list[StoredVerdict]]]:
+    """All items in stable order (system, task, the benchmark's own order), each with all verdicts on it."""
+    items = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
+    verdicts = ", ".join(f"v.{name.strip()}" for name in VERDICT_COLUMNS.split(","))
+    width = len(ITEM_COLUMNS.split(","))
+    current: StoredItem | None = None
+    found: list[StoredVerdict] = []
+    for row in study.stream(
+        f"""SELECT {items}, {verdicts}, j.name FROM current_items i
+        LEFT JOIN verdicts v ON v.item_id = i.item_id AND v.content_hash = i.content_hash
+        LEFT JOIN judges j ON j.judge_id = v.judge_id
+        ORDER BY i.system, i.task, i.position, i.item_id, j.name, v.repetition"""
+    ):
+        if current is None or row[0] != current.item_id:
+            if current is not None:
+                yield current, found
+            current, found = item_of_row(row[:width]), []
+        if row[width] is not None:
+            found.append(StoredVerdict(row[-1], verdict_of_row(row[width:-1])))
+    if current is not None:
+        yield current, found
+
+
+def _labels_by_item(study: Study) -> dict[str, list[LabelEntry]]:
+    labels: dict[str, list[LabelEntry]] = {}
+    for entry in label_entries(study):
+        labels.setdefault(entry.item_id, []).append(entry)
+    return labels
+
+
+def _line(study: Study, item: StoredItem, verdicts: list[StoredVerdict], entries: list[LabelEntry]) -> dict[str, Any]:
+    return {
+        MARK: VERSION, "benchmark": study.benchmark, "item_id": item.item_id, "content_hash": item.content_hash,
+        "task": item.task, "system": item.system, "key": json.loads(item.natural_key), "cluster": item.cluster,
+        "group": item.group, "slices": dict(item.slices), "payload": dict(item.payload),
+        "judge": [_verdict_json(verdict) for verdict in verdicts], "human": [entry.as_json() for entry in entries],
+    }  # fmt: skip
+
+
+def _verdict_json(verdict: StoredVerdict) -> dict[str, Any]:
+    record = verdict.record
+    return {
+        "judge": verdict.judge, "repetition": record.repetition, "label": record.label, "parts": dict(record.parts),
+        "score": record.score, "confidence": record.confidence, "failure": record.failure or None,
+        "route": record.route, "rationale": record.rationale, "raw": record.raw,
+    }  # fmt: skip
+
+
+def _item_cells(item: StoredItem) -> dict[str, str]:
+    return {"task": item.task, "system": item.system, "key": item.natural_key}
+
+
+def _verdict_cells(verdicts: list[StoredVerdict]) -> dict[str, str]:
+    if not verdicts:
+        return {}
+    first = verdicts[0]
+    return {
+        "judge": first.judge, "judge_label": first.record.label or "", "judge_failure": first.record.failure,
+        "judge_parts": json.dumps(dict(first.record.parts), ensure_ascii=False),
+        "judge_rationale": first.record.rationale,
+    }  # fmt: skip
+
+
+def _csv_line(cells: list[str]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(cells)
+    return out.getvalue()

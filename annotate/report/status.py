@@ -1,0 +1,71 @@
+"""What a study holds and how far labelling is: counted from the store every time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from store.draws import list_draws
+from store.items import count_items, judges, systems
+from store.study import Study
+
+
+def study_status(study: Study) -> dict[str, Any]:
+    """Items, verdicts, draws, and for each annotator what is labelled, skipped, flagged and stale."""
+    failures = study.rows(
+        "SELECT failure, count(*) FROM verdicts WHERE failure <> '' GROUP BY failure ORDER BY failure"
+    )
+    draws = [
+        {"draw_id": draw.draw_id, "task": draw.task or None, "stream": draw.stream, "design": draw.design,
+         "reveal": draw.reveal, "seed": draw.seed, "items": _count(study, draw.draw_id)}
+        for draw in list_draws(study)
+    ]  # fmt: skip
+    return {
+        "study": study.path.name,
+        "benchmark": study.benchmark,
+        "items": count_items(study),
+        "systems": systems(study),
+        "judges": judges(study),
+        "verdicts": study.rows("SELECT count(*) FROM verdicts")[0][0],
+        "verdict_failures": {kind: count for kind, count in failures},
+        "draws": draws,
+        "annotators": _annotators(study),
+    }
+
+
+def _count(study: Study, draw_id: str) -> int:
+    count: int = study.rows("SELECT count(*) FROM draw_items WHERE draw_id = ?", [draw_id])[0][0]
+    return count
+
+
+def _annotators(study: Study) -> dict[str, dict[str, int]]:
+    rows = study.rows(
+        """SELECT l.annotator,
+            count(*) FILTER (WHERE l.value IS NOT NULL OR l.cannot_judge <> '') AS labelled,
+            count(*) FILTER (WHERE l.cannot_judge <> '') AS cannot_judge,
+            count(*) FILTER (WHERE l.skipped) AS skipped, count(*) FILTER (WHERE l.flagged) AS flagged,
+            count(*) FILTER (WHERE l.content_hash <> i.content_hash) AS stale
+        FROM current_labels l LEFT JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id)
+        GROUP BY l.annotator ORDER BY l.annotator"""
+    )
+    names = ("labelled", "cannot_judge", "skipped", "flagged", "stale")
+    return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
+
+
+def status_lines(status: dict[str, Any]) -> Iterator[str]:
+    """The status in plain words."""
+    items = ", ".join(f"{task} {count:,}" for task, count in status["items"].items()) or "none yet"
+    yield f"{status['study']}: {status['benchmark']}, {len(status['systems'])} systems, items: {items}"
+    failed = sum(status["verdict_failures"].values())
+    yield f"verdicts: {status['verdicts']:,} by {', '.join(status['judges']) or 'no judge'}; {failed} failed"
+    for draw in status["draws"]:
+        task = draw["task"] or "all tasks"
+        shown = f"verdict shown by {draw['reveal']!r}"
+        yield f"draw {draw['draw_id']}: {draw['items']:,} items of {task}, {draw['design']}, {shown}"
+    for annotator, counts in status["annotators"].items():
+        extras = ", ".join(
+            f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "labelled"
+        )
+        yield f"{annotator}: {counts['labelled']} labelled" + (f" ({extras})" if extras else "")
+    if not status["annotators"]:
+        yield "nobody has labelled yet: overread label"

@@ -1,0 +1,1 @@
+"""Keys and rubric, over the desk."""

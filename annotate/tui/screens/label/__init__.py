@@ -1,0 +1,1 @@
+"""The reading desk: one item, one label."""

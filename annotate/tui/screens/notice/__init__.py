@@ -1,0 +1,1 @@
+"""What blocks the desk until it is answered: a failed save."""

@@ -1,0 +1,1 @@
+"""The review at the end of a block."""

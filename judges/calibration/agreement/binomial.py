@@ -1,0 +1,52 @@
+"""Intervals of a share of independent items."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+from typing import NamedTuple
+
+
+class Bounds(NamedTuple):
+    """Lower and upper bound of an interval."""
+
+    low: float
+    high: float
+
+
+def wilson(successes: int, n: int, level: float = 0.95) -> Bounds:
+    """Score interval of a share (Wilson 1927, JASA 22:209-212).
+
+    Raises:
+        ValueError: n is 0 or the successes are not among the n.
+    """
+    _check(successes, n)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share = successes / n
+    centre = share + z * z / (2 * n)
+    spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    low = 0.0 if successes == 0 else (centre - spread) / scale
+    high = 1.0 if successes == n else (centre + spread) / scale
+    return Bounds(low, high)
+
+
+def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Bounds:
+    """Exact interval of a share (Clopper & Pearson 1934, Biometrika 26:404-413), by quantiles of the beta distribution.
+
+    Raises:
+        ValueError: n is 0 or the successes are not among the n.
+    """
+    _check(successes, n)
+    # Its import costs a third of a second, which only a table with labels to report needs to pay.
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = 0.0 if successes == 0 else float(betaincinv(successes, n - successes + 1, tail))
+    high = 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, 1 - tail))
+    return Bounds(low, high)
+
+
+def _check(successes: int, n: int) -> None:
+    if n <= 0 or not 0 <= successes <= n:
+        raise ValueError(f"{successes} of {n} is not a share")

@@ -1,0 +1,299 @@
+"""How far each judge of a study agrees with people: the computation behind `audit`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judges.calibration.agreement.bootstrap import Bootstrap
+from judges.calibration.agreement.brennan_prediger import brennan_prediger
+from judges.calibration.agreement.class_agreement import negative_agreement, positive_agreement
+from judges.calibration.agreement.cohen_kappa import cohen_kappa
+from judges.calibration.agreement.confusion import confusion_counts
+from judges.calibration.agreement.gwet import gwet_ac1, gwet_ac2
+from judges.calibration.agreement.kendall import kendall_tau_b
+from judges.calibration.agreement.krippendorff_alpha import krippendorff_alpha
+from judges.calibration.agreement.matthews import matthews_correlation
+from judges.calibration.agreement.pearson import pearson
+from judges.calibration.agreement.per_label import exact_share, f1, precision, recall
+from judges.calibration.agreement.prevalence import bias_index, prevalence_index
+from judges.calibration.agreement.ratings import PairTable, distinct_rows
+from judges.calibration.agreement.raw import raw_agreement, share_agreed
+from judges.calibration.agreement.scale import FloatArray, IntArray, Scale
+from judges.calibration.agreement.scored_pairs import ScoredPairs
+from judges.calibration.agreement.scott_pi import scott_pi
+from judges.calibration.agreement.spearman import spearman
+from judges.calibration.agreement.weighted_kappa import weighted_kappa
+from judges.calibration.audit_humans import human_agreement
+from judges.calibration.audit_input import (
+    FIRST_FAILURE,
+    NO_VERDICT,
+    NOT_LABELLED,
+    OUTSIDE_SET,
+    VOTED_CANNOT_JUDGE,
+    JudgeColumn,
+    SliceColumn,
+    TaskColumns,
+    TaskRecords,
+    columns_of,
+)
+from judges.calibration.audit_result import (
+    Audit,
+    Dropped,
+    JudgeAgreement,
+    LabelAgreement,
+    Settings,
+    SliceAgreement,
+    TaskAudit,
+    UnreadableCounted,
+)
+from judges.calibration.statistic import Statistic
+from judges.calibration.statistical_label import Adjudication, Resolution, Vote, statistical_label
+
+SLICE_LABEL_ITEMS = 5
+"""Below so many items of a label in a slice its recall is not given."""
+
+PARADOX_GAP, PARADOX_PREVALENCE = 0.3, 0.8
+"""Raw agreement so far above kappa, with so large a share of one label, is explained to the reader."""
+
+UNRESOLVED = -4
+"""Code of an item's statistical label when people's votes do not settle it."""
+
+
+def audit(tasks: Iterable[TaskRecords | TaskColumns], study: str = "", settings: Settings | None = None) -> Audit:
+    """Agreement of every judge with people, and of people with each other, task by task."""
+    settings = settings or Settings()
+    columns = [columns_of(task) if isinstance(task, TaskRecords) else task for task in tasks]
+    return Audit(study, {task.name: audit_task(task, settings) for task in columns}, settings)
+
+
+def audit_task(task: TaskColumns, settings: Settings) -> TaskAudit:
+    """The audit of one task and of its parts."""
+    people = _people(task)
+    return TaskAudit(
+        titles={label: task.titles.get(label, label) for label in task.scale.labels},
+        items=task.items,
+        labelled=people.labelled,
+        rules=people.rules,
+        dropped=people.dropped,
+        judges={name: _judge(task, people, column, settings) for name, column in task.judges.items()},
+        humans=human_agreement(task, settings),
+        parts={part: audit_task(columns, settings) for part, columns in task.parts.items()},
+    )
+
+
+@dataclass(frozen=True)
+class _People:
+    """Statistical labels of a task.
+
+    Attributes:
+        codes: shape (items,): a label's code, NOT_LABELLED, VOTED_CANNOT_JUDGE or UNRESOLVED.
+    """
+
+    codes: IntArray
+    labelled: int
+    rules: dict[str, int]
+    dropped: Dropped
+
+
+def _people(task: TaskColumns) -> _People:
+    votes = np.stack([task.adjudicated, *task.annotators.values()], axis=1)
+    given = votes != NOT_LABELLED
+    foreign = (votes == OUTSIDE_SET) & task.estimate[:, np.newaxis]
+    usable = np.where(task.estimate[:, np.newaxis] & (votes != OUTSIDE_SET), votes, NOT_LABELLED)
+    distinct = distinct_rows(usable)
+    resolutions = [_resolve(task, row) for row in distinct.rows]
+    codes = np.array([_code(task.scale, found) for found in resolutions], dtype=np.int64)
+    rules: dict[str, int] = {}
+    for found, count in zip(resolutions, distinct.counts.tolist(), strict=True):
+        if found.rule != "unlabelled":
+            rules[found.rule] = rules.get(found.rule, 0) + count
+    dropped = Dropped(
+        unresolved_items=int(distinct.counts[codes == UNRESOLVED].sum()),
+        cannot_judge_items=int(distinct.counts[codes == VOTED_CANNOT_JUDGE].sum()),
+        labels_not_blind=task.not_blind,
+        labels_not_estimate=int(given[~task.estimate].sum()),
+        labels_outside_set=int(foreign.sum()),
+    )
+    return _People(codes[distinct.inverse], sum(rules.values()), dict(sorted(rules.items())), dropped)
+
+
+def _resolve(task: TaskColumns, row: IntArray) -> Resolution:
+    """The statistical label of one pattern of votes: the adjudication, then each annotator's."""
+    decided, *own = row.tolist()
+    votes = {
+        who: _vote(task.scale, code) for who, code in zip(task.annotators, own, strict=True) if code != NOT_LABELLED
+    }
+    return statistical_label(votes, None if decided == NOT_LABELLED else Adjudication(_vote(task.scale, decided)))
+
+
+def _vote(scale: Scale, code: int) -> Vote:
+    return None if code == VOTED_CANNOT_JUDGE else scale.labels[code]
+
+
+def _code(scale: Scale, found: Resolution) -> int:
+    if found.label is not None:
+        return scale.codes[found.label]
+    if found.cannot_judge:
+        return VOTED_CANNOT_JUDGE
+    return UNRESOLVED if found.rule == "unresolved" else NOT_LABELLED
+
+
+def _judge(task: TaskColumns, people: _People, judge: JudgeColumn, settings: Settings) -> JudgeAgreement:
+    resolved = people.codes >= 0
+    verdicts = np.where(resolved, judge.codes, NO_VERDICT)
+    failures = {kind: int((verdicts == FIRST_FAILURE - k).sum()) for k, kind in enumerate(judge.failures)}
+    failures = {kind: count for kind, count in failures.items() if count}
+    unreadable = sum(failures.values())
+    no_verdict = int(resolved.sum()) - int((verdicts >= 0).sum()) - unreadable
+    dropped = _some(
+        unreadable=unreadable,
+        no_verdict=no_verdict,
+        unresolved=people.dropped.unresolved_items,
+        cannot_judge=people.dropped.cannot_judge_items,
+    )
+    pairs = PairTable.of_codes(task.scale, people.codes, verdicts, task.clusters, dropped)
+    bootstrap = Bootstrap.of_pairs(pairs, settings.seed, settings.resamples, settings.level)
+    raw, kappa = raw_agreement(pairs, settings.level), cohen_kappa(pairs, bootstrap)
+    alpha = krippendorff_alpha(pairs.label_counts(), bootstrap)
+    return JudgeAgreement(
+        n=pairs.n,
+        unreadable=unreadable,
+        no_verdict=no_verdict,
+        failures=failures,
+        raw_agreement=raw,
+        cohen_kappa=kappa,
+        krippendorff_alpha=alpha,
+        gwet_ac1=gwet_ac1(pairs.label_counts(), bootstrap),
+        confusion=confusion_counts(pairs),
+        per_label={label: _label(pairs, label, bootstrap) for label in task.scale.labels},
+        slices={
+            name: _slice(pairs, people.codes, verdicts, column, settings.level) for name, column in task.slices.items()
+        },
+        weighted_kappa=weighted_kappa(pairs, bootstrap=bootstrap) if task.scale.ordered else None,
+        correlations=_correlations(task, people.codes, judge, settings),
+        unreadable_counted=_counted(pairs, people.codes, verdicts, task.clusters, settings) if unreadable else None,
+        more=_more(pairs, bootstrap) if settings.all_statistics else {},
+        notes=_notes(pairs, raw, (kappa, alpha)),
+    )
+
+
+def _label(pairs: PairTable, label: str, bootstrap: Bootstrap) -> LabelAgreement:
+    found, called = recall(pairs, label, bootstrap.level), precision(pairs, label, bootstrap.level)
+    return LabelAgreement(found, called, f1(pairs, label, bootstrap), n=found.n, called=called.n)
+
+
+def _slice(
+    pairs: PairTable, people: IntArray, verdicts: IntArray, column: SliceColumn, level: float
+) -> dict[str, SliceAgreement]:
+    q = pairs.scale.size
+    kept = (people >= 0) & (verdicts >= 0) & (column.codes >= 0)
+    cells = (column.codes[kept] * q + people[kept]) * q + verdicts[kept]
+    tables = np.bincount(cells, minlength=len(column.values) * q * q).reshape(-1, q, q)
+    return {
+        value: _slice_value(pairs.scale, table, level)
+        for value, table in zip(column.values, tables, strict=True)
+        if table.any()
+    }
+
+
+def _slice_value(scale: Scale, table: IntArray, level: float) -> SliceAgreement:
+    n = int(table.sum())
+    hits = np.diagonal(table)
+    recalls = {
+        label: _slice_recall(label, int(hits[code]), int(table[code].sum()), level)
+        for code, label in enumerate(scale.labels)
+    }
+    return SliceAgreement(n, share_agreed(int(hits.sum()), n, {}, level), recalls)
+
+
+def _slice_recall(label: str, hits: int, n: int, level: float) -> Statistic:
+    name = f"recall of {label}"
+    if 0 < n < SLICE_LABEL_ITEMS:
+        why = f"people gave {label} to {n} of the slice's items; {SLICE_LABEL_ITEMS} are needed"
+        return Statistic.undefined("too_few", why, n, method=name)
+    return exact_share(hits, n, name, "people", label, level)
+
+
+def _counted(
+    pairs: PairTable,
+    people: IntArray,
+    verdicts: IntArray,
+    clusters: NDArray[np.int64] | None,
+    settings: Settings,
+) -> UnreadableCounted:
+    """Agreement with unreadable verdicts as one further answer, which no person gave."""
+    name = "unreadable"
+    while name in pairs.scale.labels:
+        name += "_"
+    scale = Scale((*pairs.scale.labels, name))
+    answers = np.where(verdicts <= FIRST_FAILURE, pairs.scale.size, verdicts)
+    dropped = {rule: count for rule, count in pairs.dropped.items() if rule != "unreadable"}
+    whole = PairTable.of_codes(scale, people, answers, clusters, dropped)
+    bootstrap = Bootstrap.of_pairs(whole, settings.seed, settings.resamples, settings.level)
+    return UnreadableCounted(raw_agreement(whole, settings.level), cohen_kappa(whole, bootstrap))
+
+
+def _correlations(task: TaskColumns, people: IntArray, judge: JudgeColumn, settings: Settings) -> dict[str, Statistic]:
+    """Rank and linear correlation of people's labels with the judge's scores, or with its labels where those are
+    numbers; none on a nominal scale."""
+    values = task.scale.values
+    scores = judge.scores
+    if scores is None and task.scale.level in ("interval", "ratio"):
+        scores = _numbers(judge.codes, values)
+    if scores is None or not task.scale.ordered:
+        return {}
+    labels = _numbers(people, values)
+    unscored = int((np.isfinite(labels) & ~np.isfinite(scores)).sum())
+    pairs = ScoredPairs.of_values(labels, scores, task.clusters, _some(no_score=unscored))
+    bootstrap = pairs.bootstrap(settings.seed, settings.resamples, settings.level)
+    found = {"kendall_tau": kendall_tau_b(pairs, bootstrap), "spearman": spearman(pairs, bootstrap)}
+    if task.scale.level in ("interval", "ratio"):
+        found["pearson"] = pearson(pairs, bootstrap)
+    return found
+
+
+def _numbers(codes: NDArray[np.integer], values: FloatArray) -> FloatArray:
+    return np.where(codes >= 0, values[np.maximum(codes, 0)], np.nan)
+
+
+def _more(pairs: PairTable, bootstrap: Bootstrap) -> dict[str, Statistic]:
+    counts = pairs.label_counts()
+    more = {
+        "pabak": brennan_prediger(counts, bootstrap=bootstrap),
+        "scott_pi": scott_pi(pairs, bootstrap),
+        "matthews_correlation": matthews_correlation(pairs, bootstrap),
+    }
+    if pairs.scale.ordered:
+        more["weighted_kappa_linear"] = weighted_kappa(pairs, "linear", bootstrap)
+        more["gwet_ac2"] = gwet_ac2(counts, bootstrap=bootstrap)
+    if pairs.scale.size == 2:
+        more["positive_agreement"] = positive_agreement(pairs, pairs.scale.labels[0], bootstrap)
+        more["prevalence_index"], more["bias_index"] = prevalence_index(pairs), bias_index(pairs)
+        more["negative_agreement"] = negative_agreement(pairs, pairs.scale.labels[0], bootstrap)
+    return more
+
+
+def _notes(pairs: PairTable, raw: Statistic, corrected: Iterable[Statistic]) -> tuple[str, ...]:
+    """Why kappa or alpha is low while agreement is high: the labels are skewed (Feinstein & Cicchetti 1990)."""
+    values = [statistic.value for statistic in corrected if statistic.value is not None]
+    if raw.value is None or not values or raw.value - min(values) < PARADOX_GAP:
+        return ()
+    people = pairs.confusion.sum(axis=1)
+    code = int(people.argmax())
+    share = people[code] / pairs.n
+    if share < PARADOX_PREVALENCE:
+        return ()
+    return (
+        f"kappa and alpha are low beside {raw.value:.0%} raw agreement because people gave {share:.0%} of the items "
+        f"one label, {pairs.scale.labels[code]}: most of that agreement is expected by chance. Read AC1 beside them, "
+        "and recall and precision of the other labels",
+    )
+
+
+def _some(**counts: int) -> dict[str, int]:
+    """The counts that are not 0."""
+    return {name: count for name, count in counts.items() if count}

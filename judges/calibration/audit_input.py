@@ -1,0 +1,297 @@
+"""What an audit reads: plain records item by item, or the same as columns of codes.
+
+Columns are what the computation uses. A caller with a million items fills `TaskColumns` straight from its store;
+`columns_of` makes them from records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judges.calibration.agreement.ratings import cluster_codes
+from judges.calibration.agreement.scale import FloatArray, Level, Scale
+from judges.calibration.statistical_label import CANNOT_JUDGE, Vote
+
+CodeArray = NDArray[np.int16]
+
+NOT_LABELLED = -1
+VOTED_CANNOT_JUDGE = -2
+OUTSIDE_SET = -3
+"""Codes of people's labels below the declared ones: none, "cannot judge", a label the task does not declare."""
+
+NO_VERDICT = -1
+FIRST_FAILURE = -2
+"""Codes of verdicts below the declared ones: none, then one for each kind of failure, downwards."""
+
+OFF_MENU = "off_menu"
+MISSING_VERDICT = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class HumanLabel:
+    """One person's label of one item: its value or CANNOT_JUDGE, and its parts by id."""
+
+    value: Vote
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeVerdict:
+    """One judge's verdict on one item.
+
+    Attributes:
+        label: a label, or None when it could not be read; then `failure` says why.
+        failure: "" or the kind of failure.
+        score: the judge's number where it gives one; higher is better.
+        parts: the labels of the task's parts.
+    """
+
+    label: str | None
+    failure: str = ""
+    score: float | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditItem:
+    """One item of a task with what people and judges said of it.
+
+    Attributes:
+        cluster: items of one cluster stand or fall together; "" to use `group`, then the item itself.
+        group: items of one group share a long text.
+        labels: blind labels by annotator; others do not belong here and are counted in `TaskRecords.not_blind`.
+        adjudicated: what an adjudicator who was blind to every verdict decided.
+        verdicts: by judge.
+        stream: only `estimate` enters the numbers.
+    """
+
+    item_id: str
+    labels: Mapping[str, HumanLabel] = field(default_factory=dict)
+    verdicts: Mapping[str, JudgeVerdict] = field(default_factory=dict)
+    adjudicated: HumanLabel | None = None
+    cluster: str = ""
+    group: str = ""
+    system: str = ""
+    slices: Mapping[str, str] = field(default_factory=dict)
+    stream: str = "estimate"
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSet:
+    """The labels of a task or of one of its parts, in declared order, and what the screen calls them."""
+
+    labels: tuple[str, ...]
+    level: Level = "nominal"
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRecords:
+    """Everything of one task that an audit reads.
+
+    Attributes:
+        parts: the parts to audit on their own, by id.
+        not_blind: labels of the task left out by the caller because a verdict had been seen.
+    """
+
+    task: str
+    label_set: LabelSet
+    items: Sequence[AuditItem]
+    parts: Mapping[str, LabelSet] = field(default_factory=dict)
+    not_blind: int = 0
+
+
+@dataclass(frozen=True)
+class JudgeColumn:
+    """A judge's verdicts, one an item.
+
+    Attributes:
+        codes: shape (items,): a label's code, NO_VERDICT, or FIRST_FAILURE − k for the kind `failures[k]`.
+        scores: shape (items,), nan for none; None when the judge gives no scores.
+    """
+
+    codes: CodeArray
+    failures: tuple[str, ...] = ()
+    scores: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class SliceColumn:
+    """One stratum to report by: `codes` of shape (items,) into `values`, −1 for none."""
+
+    codes: NDArray[np.int64]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TaskColumns:
+    """One task, or one part of it, as columns of shape (items,).
+
+    Attributes:
+        annotators: codes of each person's blind labels.
+        adjudicated: codes of blind adjudications.
+        estimate: True for items of the stream estimate.
+        clusters: cluster of each item as a number, or None when items are independent.
+        not_blind: labels left out by the caller because a verdict had been seen.
+    """
+
+    name: str
+    scale: Scale
+    annotators: Mapping[str, CodeArray]
+    adjudicated: CodeArray
+    judges: Mapping[str, JudgeColumn]
+    estimate: NDArray[np.bool_]
+    clusters: NDArray[np.int64] | None = None
+    slices: Mapping[str, SliceColumn] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
+    not_blind: int = 0
+    parts: Mapping[str, TaskColumns] = field(default_factory=dict)
+
+    @property
+    def items(self) -> int:
+        return len(self.estimate)
+
+
+def columns_of(records: TaskRecords) -> TaskColumns:
+    """The columns of a task's records and of each of its parts."""
+    items = records.items
+    shared = _Shared(
+        estimate=np.array([item.stream == "estimate" for item in items], dtype=np.bool_),
+        clusters=cluster_codes([_cluster(item) for item in items]),
+        slices=_slices(items),
+        annotators=_names([item.labels for item in items]),
+        judges=_names([item.verdicts for item in items]),
+    )
+    parts = {
+        part: _block(
+            f"{records.task}/{part}", label_set, items, shared, _part_vote(part), _part_verdict(part), 0, scores=False
+        )
+        for part, label_set in records.parts.items()
+    }
+    whole = _block(
+        records.task, records.label_set, items, shared, _value_vote, _value_verdict, records.not_blind, parts=parts
+    )
+    return whole
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """What a task and its parts have in common."""
+
+    estimate: NDArray[np.bool_]
+    clusters: NDArray[np.int64]
+    slices: Mapping[str, SliceColumn]
+    annotators: list[str]
+    judges: list[str]
+
+
+ReadVote = Callable[[HumanLabel, Scale], int]
+ReadVerdict = Callable[[JudgeVerdict], tuple[str | None, str]]
+
+
+def _value_vote(label: HumanLabel, scale: Scale) -> int:
+    return VOTED_CANNOT_JUDGE if label.value is CANNOT_JUDGE else scale.codes.get(label.value, OUTSIDE_SET)
+
+
+def _part_vote(part: str) -> ReadVote:
+    def read(label: HumanLabel, scale: Scale) -> int:
+        if label.value is CANNOT_JUDGE:
+            return VOTED_CANNOT_JUDGE
+        return scale.codes.get(label.parts[part], OUTSIDE_SET) if part in label.parts else NOT_LABELLED
+
+    return read
+
+
+def _value_verdict(verdict: JudgeVerdict) -> tuple[str | None, str]:
+    return verdict.label, verdict.failure or MISSING_VERDICT
+
+
+def _part_verdict(part: str) -> ReadVerdict:
+    def read(verdict: JudgeVerdict) -> tuple[str | None, str]:
+        return verdict.parts.get(part), verdict.failure or MISSING_VERDICT
+
+    return read
+
+
+def _block(
+    name: str,
+    label_set: LabelSet,
+    items: Sequence[AuditItem],
+    shared: _Shared,
+    vote: ReadVote,
+    verdict: ReadVerdict,
+    not_blind: int,
+    scores: bool = True,
+    parts: Mapping[str, TaskColumns] | None = None,
+) -> TaskColumns:
+    scale = Scale(label_set.labels, label_set.level)
+    return TaskColumns(
+        name=name,
+        scale=scale,
+        annotators={who: _votes([item.labels.get(who) for item in items], scale, vote) for who in shared.annotators},
+        adjudicated=_votes([item.adjudicated for item in items], scale, vote),
+        judges={
+            judge: _verdicts([item.verdicts.get(judge) for item in items], scale, verdict, scores)
+            for judge in shared.judges
+        },
+        estimate=shared.estimate,
+        clusters=shared.clusters,
+        slices=shared.slices,
+        titles=label_set.titles,
+        not_blind=not_blind,
+        parts=parts or {},
+    )
+
+
+def _votes(labels: Sequence[HumanLabel | None], scale: Scale, read: ReadVote) -> CodeArray:
+    return np.array([NOT_LABELLED if label is None else read(label, scale) for label in labels], np.int16)
+
+
+def _verdicts(
+    verdicts: Sequence[JudgeVerdict | None], scale: Scale, read: ReadVerdict, with_scores: bool
+) -> JudgeColumn:
+    kinds: dict[str, int] = {}
+
+    def code(verdict: JudgeVerdict | None) -> int:
+        if verdict is None:
+            return NO_VERDICT
+        label, failure = read(verdict)
+        found = None if label is None else scale.codes.get(label)
+        if found is not None:
+            return found
+        kind = failure if label is None else OFF_MENU
+        return FIRST_FAILURE - kinds.setdefault(kind, len(kinds))
+
+    codes = np.array([code(verdict) for verdict in verdicts], dtype=np.int16)
+    given = [np.nan if verdict is None or verdict.score is None else verdict.score for verdict in verdicts]
+    scores = np.array(given, dtype=np.float64)
+    has_scores = with_scores and bool(np.isfinite(scores).any())
+    return JudgeColumn(codes, tuple(kinds), scores if has_scores else None)
+
+
+def _cluster(item: AuditItem) -> Hashable:
+    if item.cluster:
+        return item.cluster
+    return ("group", item.group) if item.group else ("item", item.item_id)
+
+
+def _names(per_item: Sequence[Mapping[str, object]]) -> list[str]:
+    return sorted({name for names in per_item for name in names})
+
+
+def _slices(items: Sequence[AuditItem]) -> dict[str, SliceColumn]:
+    columns = {name: [item.slices.get(name, "") for item in items] for name in _names([item.slices for item in items])}
+    systems = [item.system for item in items]
+    if len(set(systems) - {""}) > 1:
+        columns.setdefault("system", systems)
+    return {name: _slice(values) for name, values in columns.items()}
+
+
+def _slice(values: Sequence[str]) -> SliceColumn:
+    distinct = tuple(sorted(set(values) - {""}))
+    codes = {value: code for code, value in enumerate(distinct)}
+    return SliceColumn(np.array([codes.get(value, -1) for value in values], dtype=np.int64), distinct)

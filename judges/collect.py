@@ -1,0 +1,172 @@
+"""From the store to what calibration and scoring read: labels resolved, verdicts joined, nothing computed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
+from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
+from judges.calibration.statistical_label import Vote, final_label
+from store.draws import list_draws
+from store.events import STATE_COLUMNS, state_of_row
+from store.items import get_text, stream_scored
+from store.records import LabelState
+from store.study import Study
+from store.tasks import current_tasks
+
+_STATE = ", ".join(f"l.{name.strip()}" for name in STATE_COLUMNS.split(","))
+
+
+@dataclass(frozen=True, slots=True)
+class FinalLabel:
+    """The final label of an item: the state that overrides the verdict, and who gave it when."""
+
+    state: LabelState
+    annotators: tuple[str, ...]
+    at: str
+    mode: str
+
+
+def task_definitions(study: Study) -> dict[str, TaskDefinition]:
+    """The study's tasks in the benchmark's order."""
+    return {task.task: TaskDefinition.from_json(task.definition) for task in current_tasks(study)}
+
+
+def final_labels(study: Study) -> dict[str, FinalLabel]:
+    """Final labels by item: people's current labels in any mode on the item's current content, resolved.
+
+    Items whose people do not agree, or who cannot judge, have none.
+    """
+    rows = study.rows(
+        f"""SELECT l.item_id, l.annotator, l.body->>'at', l.mode, {_STATE} FROM current_labels l
+        JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
+        WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '') ORDER BY l.item_id, l.annotator"""
+    )
+    by_item: dict[str, dict[str, tuple[str, str, LabelState]]] = {}
+    for item_id, annotator, at, mode, *state in rows:
+        by_item.setdefault(item_id, {})[annotator] = (at, mode, state_of_row(state))
+    found = ((item_id, _final(people)) for item_id, people in by_item.items())
+    return {item_id: label for item_id, label in found if label is not None}
+
+
+def _final(people: Mapping[str, tuple[str, str, LabelState]]) -> FinalLabel | None:
+    """The value and each part resolved on its own; tags and notes are those of the first who gave the value."""
+    value = final_label({name: state.value for name, (_, _, state) in people.items()})
+    if value.label is None:
+        return None
+    by = value.by
+    at, mode, first = people[by[0]]
+    parts: dict[str, str] = {}
+    for part in sorted({part for _, _, state in people.values() for part in state.parts}):
+        votes: dict[str, Vote] = {name: s.parts[part] for name, (_, _, s) in people.items() if part in s.parts}
+        if (label := final_label(votes).label) is not None:
+            parts[part] = label
+    return FinalLabel(replace(first, parts=parts), by, at, mode)
+
+
+def provenance(labels: Mapping[str, FinalLabel]) -> dict[str, dict[str, Any]]:
+    """What the native writers put beside a person's label."""
+    return {
+        item_id: {
+            "annotator": ", ".join(label.annotators), "at": label.at, "mode": label.mode, "note": label.state.note,
+            "tags": list(label.state.tags), "unsure": label.state.unsure, "harm": label.state.harm,
+            "reference_wrong": label.state.reference_wrong, "right_answer": label.state.right_answer,
+        }
+        for item_id, label in labels.items()
+    }  # fmt: skip
+
+
+def scored_items(
+    study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel] | None = None, *, with_texts: bool = False
+) -> Iterator[ScoredItem]:
+    """A system's items with one judge's verdicts and people's final labels, in verdict order."""
+    known = labels or {}
+    for item, verdict in stream_scored(study, system, judge):
+        label = known.get(item.item_id)
+        texts = {name: get_text(study, hash_) for name, hash_ in item.texts.items()} if with_texts else {}
+        yield ScoredItem(
+            item_id=item.item_id, task=item.task, cluster=item.cluster, group=item.group, weight=item.weight,
+            payload=item.payload, slices=item.slices, verdict=verdict, label=label.state if label else None,
+            texts=texts, extra=item.extra,
+        )  # fmt: skip
+
+
+def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str = "") -> list[TaskRecords]:
+    """What an audit of these tasks reads: labelled items only, blind labels, the first verdict of each judge."""
+    streams = {draw.draw_id: draw.stream for draw in list_draws(study)}
+    labels = _blind_labels(study, streams)
+    verdicts = _verdicts(study, judge)
+    seen = dict(study.rows(
+        """SELECT i.task, count(*) FROM current_labels l JOIN current_items i USING (item_id)
+        LEFT JOIN blind_labels b USING (item_id, annotator, round)
+        WHERE (l.value IS NOT NULL OR l.cannot_judge <> '')
+            AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = '')) GROUP BY i.task"""
+    ))  # fmt: skip
+    return [
+        TaskRecords(
+            task=task, label_set=_label_set(definition.values, definition.level, definition.labels),
+            items=list(_audit_items(study, task, labels, verdicts)),
+            parts={
+                part.id: _label_set(tuple(label.value for label in part.labels), "nominal", part.labels)
+                for part in definition.parts if part.required
+            },
+            not_blind=seen.get(task, 0),
+        )
+        for task, definition in tasks.items()
+    ]  # fmt: skip
+
+
+def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...]) -> LabelSet:
+    return LabelSet(values, level, {label.value: label.title for label in labels})
+
+
+def _blind_labels(study: Study, streams: Mapping[str, str]) -> dict[str, tuple[str, dict[str, HumanLabel]]]:
+    """Item → (stream, blind labels by annotator), on the item's current content."""
+    rows = study.rows(
+        f"""SELECT l.item_id, l.annotator, l.draw_id, {_STATE} FROM blind_labels l
+        JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
+        WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '') ORDER BY l.item_id, l.annotator"""
+    )
+    labels: dict[str, tuple[str, dict[str, HumanLabel]]] = {}
+    for item_id, annotator, draw_id, *columns in rows:
+        state = state_of_row(columns)
+        stream = streams.get(draw_id, "estimate")
+        labels.setdefault(item_id, (stream, {}))[1][annotator] = HumanLabel(state.value, state.parts)
+    return labels
+
+
+def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
+    """Item → verdict by judge, for items somebody has labelled."""
+    rows = study.rows(
+        """SELECT v.item_id, j.name, v.label, v.failure, v.score, v.parts FROM verdicts v JOIN judges j USING (judge_id)
+        JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
+        WHERE v.repetition = 0 AND (? = '' OR j.name = ?) AND v.item_id IN (SELECT item_id FROM label_events)""",
+        [judge, judge],
+    )
+    verdicts: dict[str, dict[str, JudgeVerdict]] = {}
+    for item_id, name, label, failure, score, parts in rows:
+        verdicts.setdefault(item_id, {})[name] = JudgeVerdict(label, failure, score, json.loads(parts))
+    return verdicts
+
+
+def _audit_items(
+    study: Study,
+    task: str,
+    labels: Mapping[str, tuple[str, dict[str, HumanLabel]]],
+    verdicts: Mapping[str, Mapping[str, JudgeVerdict]],
+) -> Iterator[AuditItem]:
+    rows = study.stream(
+        """SELECT item_id, group_key, system, slices FROM current_items WHERE task = ?
+        ORDER BY system, position, item_id""",
+        [task],
+    )
+    for item_id, group, system, slices in rows:
+        stream, people = labels.get(item_id, ("estimate", {}))
+        if people:
+            yield AuditItem(
+                item_id, people, verdicts.get(item_id, {}), group=group, system=system, slices=json.loads(slices),
+                stream=stream,
+            )  # fmt: skip

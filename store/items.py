@@ -1,0 +1,164 @@
+"""Reading items, their texts and their verdicts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from store.records import VerdictRecord
+
+if TYPE_CHECKING:
+    from store.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class StoredItem:
+    """The current version of an item. `texts` maps field to text hash; `load_texts` reads them."""
+
+    item_id: str
+    content_hash: str
+    task: str
+    system: str
+    natural_key: str
+    cluster: str
+    group: str
+    slices: Mapping[str, str]
+    weight: float
+    payload: Mapping[str, Any]
+    texts: Mapping[str, str]
+    extra: Mapping[str, Any]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVerdict:
+    """A verdict with the judge's name."""
+
+    judge: str
+    record: VerdictRecord
+
+
+ITEM_COLUMNS = (
+    "item_id, content_hash, task, system, natural_key, cluster_key, group_key, slices, weight, payload, texts, extra,"
+    " position"
+)
+VERDICT_COLUMNS = (
+    "item_id, content_hash, judge_id, label, parts, failure, raw, route, repetition, score, confidence,"
+    " confidence_source, rationale, position, model_returned, tokens_in, tokens_out, cost"
+)
+
+
+def item_of_row(row: tuple[Any, ...]) -> StoredItem:
+    """An item from `ITEM_COLUMNS`."""
+    (
+        item_id,
+        content_hash,
+        task,
+        system,
+        natural_key,
+        cluster,
+        group,
+        slices,
+        weight,
+        payload,
+        texts,
+        extra,
+        position,
+    ) = row
+    return StoredItem(
+        item_id, content_hash, task, system, natural_key, cluster, group, json.loads(slices), weight,
+        json.loads(payload), json.loads(texts), json.loads(extra), position,
+    )  # fmt: skip
+
+
+def verdict_of_row(row: tuple[Any, ...]) -> VerdictRecord:
+    """A verdict from `VERDICT_COLUMNS`."""
+    fields = dict(zip(_VERDICT_FIELDS, row, strict=True))
+    fields["parts"] = json.loads(fields["parts"])
+    return VerdictRecord(**fields)
+
+
+_VERDICT_FIELDS = VERDICT_COLUMNS.replace(" ", "").split(",")
+
+
+def get_item(study: Study, item_id: str) -> StoredItem:
+    """The current version of one item.
+
+    Raises:
+        KeyError: the study has no such item.
+    """
+    rows = study.rows(f"SELECT {ITEM_COLUMNS} FROM items WHERE item_id = ? ORDER BY version DESC LIMIT 1", [item_id])
+    if not rows:
+        raise KeyError(item_id)
+    return item_of_row(rows[0])
+
+
+def get_text(study: Study, text_hash: str) -> str:
+    """A shared text.
+
+    Raises:
+        KeyError: the study has no such text.
+    """
+    rows = study.rows("SELECT body FROM texts WHERE text_hash = ?", [text_hash])
+    if not rows:
+        raise KeyError(text_hash)
+    text: str = rows[0][0]
+    return text
+
+
+def verdicts_of(study: Study, item: StoredItem) -> list[StoredVerdict]:
+    """All verdicts on an item's current content, by judge name and repetition."""
+    columns = ", ".join(f"v.{name.strip()}" for name in VERDICT_COLUMNS.split(","))
+    rows = study.rows(
+        f"""SELECT j.name, {columns} FROM verdicts v JOIN judges j USING (judge_id)
+        WHERE v.item_id = ? AND v.content_hash = ? ORDER BY j.name, v.repetition""",
+        [item.item_id, item.content_hash],
+    )
+    return [StoredVerdict(row[0], verdict_of_row(row[1:])) for row in rows]
+
+
+def count_items(study: Study) -> dict[str, int]:
+    """Items by task."""
+    return dict(study.rows("SELECT task, count(*) FROM current_items GROUP BY task ORDER BY task"))
+
+
+def systems(study: Study) -> list[str]:
+    """The systems that have items, in the order they came."""
+    return [row[0] for row in study.rows("SELECT system FROM items GROUP BY system ORDER BY min(rowid)")]
+
+
+def judges(study: Study, task: str = "") -> list[str]:
+    """Names of the judges that gave verdicts (on a task), in the order they came."""
+    where = "WHERE task = ?" if task else ""
+    return [
+        row[0]
+        for row in study.rows(
+            f"SELECT name FROM judges {where} GROUP BY name ORDER BY min(rowid)", [task] if task else []
+        )
+    ]
+
+
+def stream_scored(study: Study, system: str, judge: str) -> Iterator[tuple[StoredItem, VerdictRecord | None]]:
+    """Items of a system with one judge's verdict (first repetition): in verdict order, then those without one."""
+    items = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
+    verdicts = ", ".join(f"v.{name.strip()}" for name in VERDICT_COLUMNS.split(","))
+    query = f"""SELECT {items}, {verdicts} FROM current_items i
+        LEFT JOIN (SELECT v.* FROM verdicts v JOIN judges j USING (judge_id) WHERE j.name = ? AND v.repetition = 0) v
+        ON v.item_id = i.item_id AND v.content_hash = i.content_hash
+        WHERE i.system = ? ORDER BY v.position IS NULL, v.position, i.position, i.item_id"""
+    width = len(ITEM_COLUMNS.split(","))
+    for row in study.stream(query, [judge, system]):
+        verdict = verdict_of_row(row[width:]) if row[width] is not None else None
+        yield item_of_row(row[:width]), verdict
+
+
+def facts_of(study: Study, system: str) -> dict[str, dict[str, Any]]:
+    """The facts of a system: kind → key → payload, in their own order."""
+    facts: dict[str, dict[str, Any]] = {}
+    for kind, key, payload in study.rows(
+        "SELECT kind, key, payload FROM facts WHERE system = ? ORDER BY kind, position", [system]
+    ):
+        facts.setdefault(kind, {})[key] = json.loads(payload)
+    return facts

@@ -1,0 +1,50 @@
+"""Schema migrations: each one transaction together with its record. Names are never renumbered."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+from store.writer import in_transaction
+
+_RECORD = "INSERT INTO migrations VALUES (?, current_timestamp)"
+
+
+def migration_names() -> list[str]:
+    """All migrations this version knows, in order."""
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name.startswith("m"))
+
+
+def applied(connection: Any) -> list[str]:
+    """The migrations a study has, in order; [] for a new file."""
+    known = connection.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'migrations'").fetchone()
+    if not known[0]:
+        return []
+    return [row[0] for row in connection.execute("SELECT name FROM migrations ORDER BY name").fetchall()]
+
+
+def migrate(connection: Any, *, stop_before: str | None = None) -> list[str]:
+    """Apply what is missing; returns the names applied now. `stop_before` leaves off there (for tests)."""
+    done = set(applied(connection))
+    now = []
+    for name in migration_names():
+        if name == stop_before:
+            break
+        if name not in done:
+            in_transaction(connection, lambda name=name: _apply(connection, name))  # type: ignore[misc]
+            now.append(name)
+    return now
+
+
+def unknown(connection: Any) -> list[str]:
+    """Migrations the study has that this version does not know: it was made by a newer overread."""
+    return sorted(set(applied(connection)) - set(migration_names()))
+
+
+def _apply(connection: Any, name: str) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS migrations (name VARCHAR, applied_at TIMESTAMPTZ)")
+    module = importlib.import_module(f"store.migrations.{name}")
+    for statement in module.STATEMENTS:
+        connection.execute(statement)
+    connection.execute(_RECORD, [name])

@@ -1,0 +1,59 @@
+"""Versioned task definitions and rubrics: labels carry the version they were given under."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from store.records import digest
+
+if TYPE_CHECKING:
+    from store.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTask:
+    """The newest definition of a task: its JSON, and its version (hash of the JSON)."""
+
+    task: str
+    version: str
+    definition: dict[str, Any]
+
+
+def version_of(definition: Mapping[str, Any]) -> str:
+    """12 hex digits that name a definition by its content."""
+    return digest("task", definition)[:12]
+
+
+def add_tasks(study: Study, definitions: list[Mapping[str, Any]], at: str) -> list[str]:
+    """Store the definitions whose version the study does not have yet; returns the names of tasks that changed."""
+    known = {(row[0], row[1]) for row in study.rows("SELECT task, version FROM tasks")}
+    records = [
+        {"type": "task", "task": definition["task"], "version": version_of(definition), "position": position,
+         "definition": dict(definition), "at": at}
+        for position, definition in enumerate(definitions)
+        if (definition["task"], version_of(definition)) not in known
+    ]  # fmt: skip
+    if records:
+        study.record(records)
+    return [str(record["task"]) for record in records]
+
+
+def current_tasks(study: Study) -> list[StoredTask]:
+    """The newest version of each task, in the benchmark's order."""
+    rows = study.rows(
+        """SELECT task, version, definition FROM tasks
+        QUALIFY row_number() OVER (PARTITION BY task ORDER BY added_at DESC, rowid DESC) = 1 ORDER BY position, task"""
+    )
+    return [StoredTask(task, version, json.loads(definition)) for task, version, definition in rows]
+
+
+def apply(connection: Any, record: Mapping[str, Any]) -> None:
+    """Put a journaled task definition into its table."""
+    connection.execute(
+        "INSERT INTO tasks VALUES (?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
+        [record["task"], record["version"], record["position"],
+         json.dumps(record["definition"], ensure_ascii=False, sort_keys=True), record["at"]],
+    )  # fmt: skip
