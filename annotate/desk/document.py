@@ -205,7 +205,7 @@ class Document:
         return tuple(index for index, source in enumerate(turns.original) if source == original)
 
     def locate(self, section: str, unit: int, offset: int = -1) -> int | None:
-        """The row of a unit's head (offset -1), or of a character of it; None while its section is closed or not laid out.
+        """The row of a unit's head (offset -1), or of a character of it; None while that is folded or not laid out.
 
         Unit -1 is the section's title, or its first row when the title stands beside the text.
         """
