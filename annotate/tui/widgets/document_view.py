@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -19,7 +19,7 @@ from annotate.desk.cells import cell_width
 from annotate.desk.document import Document, Highlight, Layer, Mark, Row, Run
 from annotate.desk.find import Finder, Hit
 
-NARROWEST: int = 12
+NARROWEST: Final = 12
 """Cells below which a document is not laid out: nothing could be read."""
 
 
