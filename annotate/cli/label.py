@@ -63,6 +63,8 @@ def run_desk(
 
     Raises:
         UsageError: an unknown mode, task or key, or nothing to label.
+        SaveError: the person left although the last act could not be saved.
+        typer.Exit: a signal ended the desk; its code is 128 and the signal's number.
     """
     from annotate.desk.actions import KeyMap
     from annotate.desk.opening import sit_down, task_definitions
@@ -81,7 +83,8 @@ def run_desk(
         return
     from annotate.tui.app import run_app
 
-    run_app(desk, remapped)
+    if code := run_app(desk, remapped):
+        raise typer.Exit(code)
     for sentence in desk.summary():
         typer.echo(sentence)
 

@@ -279,6 +279,13 @@ class Desk:
         elif self.review is None:
             self._arrive(place)
 
+    def look_ahead(self) -> Reading | None:
+        """The item that most likely comes next, read while the current one is read; None when there is none."""
+        place = self._next_open(self.place + 1) if self.phase != "done" and len(self.queue) else None
+        if place is None or place == self.place:
+            return None
+        return self.ledger.read_ahead(self.queue.items[place].item_id)
+
     # Inside
 
     def _resume(self) -> None:

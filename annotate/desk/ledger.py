@@ -50,13 +50,21 @@ class Ledger:
         self.tasks, self.active = tasks, active
         self.history: History = load_history(study, annotator)
         self.states: dict[str, LabelState] = _load_states(study, annotator)
-        self.panels_opened: list[str] = []
+        self._panels: dict[str, list[str]] = {}
+        self._ahead: Reading | None = None
         self._unfinished: list[Event] = []
 
     def read(self, item_id: str) -> Reading:
         """The item, this person's label of it, and its verdicts."""
+        if self._ahead is not None and self._ahead.item.item_id == item_id:
+            return replace(self._ahead, state=self.state_of(item_id))
         item = get_item(self.study, item_id)
         return Reading(item, self.tasks[item.task][0], self.state_of(item_id), verdicts_of(self.study, item))
+
+    def read_ahead(self, item_id: str) -> Reading:
+        """Read an item and keep it for the next `read`, which then costs nothing."""
+        self._ahead = self.read(item_id)
+        return self._ahead
 
     def state_of(self, item_id: str) -> LabelState:
         return self.states.get(item_id, LabelState())
@@ -107,10 +115,11 @@ class Ledger:
         rows = self.study.rows(f"SELECT {STATE_COLUMNS} FROM label_events WHERE event_id = ?", [act.event_id])
         return self._restore("redo", act.item_id, act.event_id, state_of_row(rows[0]))
 
-    def open_panel(self, field: str) -> None:
-        """Note that a panel the judge did not see was opened; it is stored with the next act."""
-        if field not in self.panels_opened:
-            self.panels_opened.append(field)
+    def open_panel(self, item_id: str, field: str) -> None:
+        """Note that a panel the judge did not see was opened; it is stored with the next act on this item."""
+        opened = self._panels.setdefault(item_id, [])
+        if field not in opened:
+            opened.append(field)
 
     def _restore(self, kind: Kind, item_id: str, undoes: str, state: LabelState) -> str:
         item = get_item(self.study, item_id)
@@ -123,7 +132,7 @@ class Ledger:
         return EventDraft(
             kind=kind, annotator=self.annotator, item_id=item.item_id, content_hash=item.content_hash, state=state,
             draw_id=self.draw.draw_id, rubric_version=version, active_ms=self.active.pending_ms,
-            panels=tuple(self.panels_opened),
+            panels=tuple(self._panels.get(item.item_id, ())),
         )  # fmt: skip
 
     def _reveal_draft(self, reading: Reading) -> EventDraft:
@@ -135,7 +144,7 @@ class Ledger:
         events = self._complete_unfinished(acts) or self._append_new(acts)
         for event in events:
             self.history.add_event(event)
-        self.panels_opened = []
+            self._panels.pop(event.act.item_id, None)
         self.active.settle()
         return events
 

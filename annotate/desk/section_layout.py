@@ -32,8 +32,8 @@ INLINE_WIDTH: Final = 58
 INLINE_CELLS: Final = 2_000
 """Longest text, in code points, that gives up room for a title on its left."""
 
-LONGEST_LABEL: Final = 16
-"""Cells of the longest title that others are aligned with."""
+LONGEST_LABEL: Final = 20
+"""Cells of the longest title that others are aligned with; a longer one stands above its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,8 @@ class SectionLayout:
     def _inline(self) -> bool:
         if can_fold(self.section) or self.section.kind in ("dialogue", "compare") or self.width < INLINE_WIDTH:
             return False
+        if cell_width(self.section.title) >= self.label_width:
+            return False
         return sum(len(unit.text) for unit in self.section.units) <= INLINE_CELLS
 
     @property
@@ -87,7 +89,7 @@ class SectionLayout:
 
     def _inline_blocks(self) -> list[Block]:
         """The title in a column on the left of the first row."""
-        label = Piece(pad(cut_to_width(self.section.title, self.label_width - 1), self.label_width), "title")
+        label = Piece(pad(self.section.title, self.label_width), "title")
         blank = Piece(" " * self.label_width, "text")
         blocks: list[Block] = []
         if self.section.badge:
