@@ -58,6 +58,10 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         overflow-x: hidden;
         overflow-y: scroll;
         scrollbar-size-vertical: 1;
+        scrollbar-color: $panel-lighten-2;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
         & > .document--title { text-style: bold; }
         & > .document--head { text-style: bold; }
         & > .document--mark { text-style: bold; }
@@ -320,6 +324,8 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         number = self.scroll_offset.y + y
         width = self.scrollable_size.width
+        if width != self._document.width and width >= NARROWEST:  # painted before it was told its size
+            self._document.lay_out(width)
         base = self._look("text")
         if number >= self._document.rows:
             return Strip.blank(width, base)

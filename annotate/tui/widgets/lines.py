@@ -36,7 +36,6 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
         & > .lines--differs { text-style: bold; color: $text-warning; }
         & > .lines--warning { text-style: bold; color: $text-warning; }
         & > .lines--caret { text-style: reverse; }
-        & > .lines--rule { color: $text-muted; }
     }
     """
 
@@ -44,29 +43,33 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._lines: list[Line] = []
         self._rows: list[Line] = []
+        self._wrapped_at = 0
         self._styles_of: dict[str, Style] = {}
         self.top = 0
 
     def show(self, lines: list[Line], top: int = 0) -> None:
         """Show these lines instead, from row `top` on; only what differs is repainted."""
-        before = self._visible()
+        before, height = self._visible(), len(self.rows)
         self._lines = lines
-        height = len(self._rows)
-        self._rows = wrap_lines(lines, max(self.size.width, 1))
-        self.top = max(0, min(top, len(self._rows) - 1))
-        if len(self._rows) != height and self.styles.is_auto_height:
+        self._wrapped_at = 0
+        self.top = max(0, min(top, len(self.rows) - 1))
+        if len(self.rows) != height and self.styles.is_auto_height:
             self.refresh(layout=True)
         else:
             self._repaint(before)
 
     @property
     def rows(self) -> list[Line]:
-        """The wrapped lines."""
+        """The lines wrapped to the widget's width; none while it has no width."""
+        width = self.size.width
+        if width != self._wrapped_at:
+            self._rows = wrap_lines(self._lines, width)
+            self._wrapped_at = width
         return self._rows
 
     def scroll_rows(self, count: int) -> None:
         """Scroll `count` rows down, or up when negative, staying inside."""
-        self.show(self._lines, max(0, min(self.top + count, len(self._rows) - self.size.height)))
+        self.show(self._lines, max(0, min(self.top + count, len(self.rows) - self.size.height)))
 
     def reveal(self, first: int, last: int) -> None:
         """Scroll so that rows `first` to `last` are seen, the first of them at any rate."""
@@ -76,7 +79,7 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
         self.show(self._lines, min(top, first))
 
     def _visible(self) -> list[Line]:
-        return self._rows[self.top : self.top + self.size.height]
+        return self.rows[self.top : self.top + self.size.height]
 
     def _repaint(self, before: list[Line]) -> None:
         """Repaint the rows that are not what they were."""
@@ -86,7 +89,6 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
                 self.refresh(Region(0, row, width, 1))
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
-        self._rows = wrap_lines(self._lines, max(self.size.width, 1))
         self.refresh()
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
@@ -96,12 +98,12 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
         self._wheel(event, -WHEEL_ROWS)
 
     def _wheel(self, event: MouseScrollDown | MouseScrollUp, rows: int) -> None:
-        if len(self._rows) > self.size.height:
+        if len(self.rows) > self.size.height:
             event.stop()
             self.scroll_rows(rows)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        return max(len(wrap_lines(self._lines, max(width, 1))), 1)
+        return max(len(wrap_lines(self._lines, width)), 1)
 
     def notify_style_update(self) -> None:
         """Another theme, or colours switched off."""
@@ -115,10 +117,10 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
         return style
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
+        width, plain = self.size.width, self._style_of("plain")
         number = self.top + y
-        if number >= len(self._rows):
-            return Strip.blank(width)
-        row = self._rows[number]
+        if number >= len(self.rows):
+            return Strip.blank(width, plain)
+        row = self.rows[number]
         segments = [Segment(span.text.replace(GLUE, " "), self._style_of(span.role)) for span in row if span.text]
-        return Strip(segments, line_width(row)).adjust_cell_length(width)
+        return Strip(segments, line_width(row)).adjust_cell_length(width, plain)

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from annotate.desk.cells import cell_width, cut_to_width
 from annotate.desk.layout import NARROWEST, wrap
 
-Role = Literal["plain", "title", "key", "chosen", "muted", "judge", "differs", "warning", "caret", "rule"]
+Role = Literal["plain", "title", "key", "chosen", "muted", "judge", "differs", "warning", "caret"]
 
 GLUE: Final = "\u00a0"
 """A blank at which a line is not broken; shown as an ordinary one."""
@@ -54,8 +54,8 @@ def wrap_line(line: Line, width: int) -> list[Line]:
 
 
 def wrap_lines(lines: Sequence[Line], width: int) -> list[Line]:
-    """All lines in rows of at most `width` cells."""
-    return [row for line in lines for row in wrap_line(line, width)]
+    """All lines in rows of at most `width` cells; none where there is no width."""
+    return [row for line in lines for row in wrap_line(line, width)] if width > 0 else []
 
 
 def cut_line(line: Line, width: int) -> Line:

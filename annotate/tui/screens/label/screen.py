@@ -7,6 +7,7 @@ from functools import partial
 
 from textual import events
 from textual.app import ComposeResult
+from textual.geometry import Size
 
 from annotate.desk.actions import Action, Choice, KeyMap, normalise_key
 from annotate.desk.desk import Desk
@@ -49,26 +50,36 @@ class LabelScreen(DeskScreen):
         self._pane, self._message = Lines(id="pane"), Lines(id="message")
         self._view = DocumentView(id="item")
         self._reader = Reader(desk, self._view)
+        self._arranged_for = Size(0, 0)
         self.handlers = self._all_handlers()
 
     def compose(self) -> ComposeResult:
         yield from (self._header, self._footer, self._message, self._pane, self._view, self.prompt)
 
+    def on_mount(self) -> None:
+        """Everything is in place before the first paint."""
+        self._arrange()
+
     def on_resize(self, event: events.Resize) -> None:
+        if event.size != self._arranged_for:
+            self._arrange()
+
+    def _arrange(self) -> None:
         """Item and decision side by side or one above the other; a message when there is room for neither."""
-        width, height = event.size
+        width, height = self._arranged_for = self.app.size
         self.set_class(width >= WIDE, "-wide")
         self.set_class(height >= TALL, "-tall")
         self.set_class(self._too_small, "-too-small")
-        self.call_after_refresh(self.show_desk)
+        self.show_desk()
 
     @property
     def _too_small(self) -> bool:
-        return self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]
+        width, height = self._arranged_for
+        return width < SMALLEST[0] or height < SMALLEST[1]
 
     @property
     def _room(self) -> Room:
-        width, height = self.size
+        width, height = self._arranged_for
         if width >= WIDE:
             return Room(PANE_WIDTH - 3, height - 3, wide=True)
         return Room(width - 2, (TALL_PANE_HEIGHT if height >= TALL else PANE_HEIGHT) - 1, wide=False)
@@ -219,13 +230,13 @@ class LabelScreen(DeskScreen):
 
     def show_desk(self) -> None:
         if self._too_small:
-            width, height = self.size
+            width, height = self._arranged_for
             words = f"This window is too small: {width}×{height}. The desk needs {SMALLEST[0]}×{SMALLEST[1]}."
             self._message.show([[Span(words, "title")]])
         elif self.desk.review is not None:
             self._open_review()
         else:
-            self._header.show([header(self.desk, self._benchmark, self.size.width)])
+            self._header.show([header(self.desk, self._benchmark, self._arranged_for.width)])
             self._show_end() if self.desk.phase == "done" else self._show_item()
             self.say(self.desk.message)
 
@@ -237,7 +248,7 @@ class LabelScreen(DeskScreen):
         self._reader.show(self.desk.current)
         names_model = self._reader.names_model
         self._pane.show(decision(self.desk, self._keymap, self._expecting, self._room, names_model=names_model))
-        self._footer.show([footer(self._keymap, self.size.width)])
+        self._footer.show([footer(self._keymap, self._arranged_for.width)])
         if self.desk.guard.painted_at is None:
             self.call_after_refresh(self._painted)
 
