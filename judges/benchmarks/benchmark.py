@@ -154,7 +154,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if any."""
+    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if any.
+
+    Attributes:
+        texts: the long texts themselves by field, read when asked for.
+        extra: fields of the benchmark's own record that nobody is shown.
+    """
 
     item_id: str
     task: str
@@ -219,6 +224,10 @@ class Benchmark(Protocol):
 
     def overridden(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Scores:
         """`as_coded` with people's final labels in place of the verdicts they decided."""
+        ...
+
+    def stated_scores(self, facts: Mapping[str, Mapping[str, Any]], judge: str) -> Mapping[str, Any] | None:
+        """The scores that the imported file states of itself under this judge; None when it states none."""
         ...
 
     def write_native(

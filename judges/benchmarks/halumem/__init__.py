@@ -39,6 +39,9 @@ class HaluMem:
     def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.overridden(items, facts)
 
+    def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:
+        return scoring.stated_scores(facts, judge)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
