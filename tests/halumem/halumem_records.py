@@ -123,7 +123,9 @@ class Imported:
         return found
 
     def label(self, task: str, content: str, value: str | None, **more: Any) -> ItemRecord:
-        item = self.find(task, content)
+        return self.label_item(self.find(task, content), value, **more)
+
+    def label_item(self, item: ItemRecord, value: str | None, **more: Any) -> ItemRecord:
         self.labels[item.item_id] = LabelState(value=value, **more)
         return item
 

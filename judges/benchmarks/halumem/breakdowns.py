@@ -7,7 +7,7 @@ from typing import Any
 
 from judges.benchmarks.benchmark import Scores
 from judges.benchmarks.halumem.scoring import Aggregation, Counted, Facts
-from judges.benchmarks.halumem.tallies import ClassBlock, qa_block, timings
+from judges.benchmarks.halumem.tallies import ClassBlock, qa_block, timings, without_script
 
 
 def by_user(records: Iterable[Counted], facts: Facts) -> dict[str, Scores]:
@@ -20,8 +20,8 @@ def by_user(records: Iterable[Counted], facts: Facts) -> dict[str, Scores]:
     for counted in records:
         users.setdefault(counted.item.cluster, Aggregation()).add(counted)
     clocks: dict[str, list[Any]] = {}
-    for key, payload in facts.get("timings", {}).items():
-        clocks.setdefault(key.partition("#")[0], []).append(payload)
+    for payload in facts.get("timings", {}).values():
+        clocks.setdefault(payload["uuid"], []).append(payload)
     return {uuid: aggregation.scores(timings(clocks.get(uuid, []))) for uuid, aggregation in users.items()}
 
 
@@ -36,4 +36,4 @@ def qa_by_question_type(records: Iterable[Counted]) -> dict[str, Scores]:
         if counted.item.task == "qa":
             kind = counted.item.slices.get("question_type", "")
             kinds.setdefault(kind, qa_block()).add(counted.record, counted.item)
-    return {kind: dict(block.scores()) for kind, block in kinds.items()}
+    return {kind: without_script(block.scores()) for kind, block in kinds.items()}

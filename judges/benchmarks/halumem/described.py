@@ -10,13 +10,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
+from judges.benchmarks.benchmark import ScoredItem, Scores
 from judges.benchmarks.halumem.scoring import Facts, f1, judged
 from judges.benchmarks.halumem.shapes import FLAG_FIELD
-from judges.benchmarks.halumem.tallies import AccuracyBlock, IntegrityBlock, TypeBlock, update_block
+from judges.benchmarks.halumem.tallies import AccuracyBlock, IntegrityBlock, TypeBlock, update_block, without_script
 
 
 class DescribedAccuracy(AccuracyBlock):
@@ -48,16 +47,4 @@ def as_described(items: Iterable[ScoredItem], facts: Facts) -> Scores:
         target = {name: value for name, value in accuracy.scores().items() if name.startswith("target_")}
         scores["memory_accuracy"] = target
         scores["memory_extraction_f1"] = f1(target["target_accuracy(all)"], integrity.scores()["recall(all)"])
-    return _without_script(scores)
-
-
-def _without_script(scores: Scores) -> Scores:
-    """The paper has no script that could crash: what has nothing to count is undefined by itself."""
-    return {
-        name: _without_script(value)
-        if isinstance(value, dict)
-        else replace(value, status="undefined_nothing_to_count")
-        if isinstance(value, Undefined)
-        else value
-        for name, value in scores.items()
-    }
+    return without_script(scores)
