@@ -255,8 +255,8 @@ class CorrectableBenchmark(Benchmark, Protocol):
         """What one item adds to the totals when its label is `state`; None: as the code counts a failed verdict."""
         ...
 
-    def combine(self, totals: Mapping[str, float]) -> Mapping[str, float | Undefined]:
-        """Metric path → value, from totals over all items."""
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        """Metric path → value, from the sums of `terms` over all items."""
         ...
 
 
