@@ -12,7 +12,7 @@ from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, 
 from judges.calibration.statistical_label import Vote, final_label
 from store.draws import list_draws
 from store.events import STATE_COLUMNS, state_of_row
-from store.items import get_text, stream_scored
+from store.items import LazyTexts, stream_scored
 from store.records import LabelState
 from store.study import Study
 from store.tasks import current_tasks
@@ -80,17 +80,16 @@ def provenance(labels: Mapping[str, FinalLabel]) -> dict[str, dict[str, Any]]:
 
 
 def scored_items(
-    study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel] | None = None, *, with_texts: bool = False
+    study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel] | None = None
 ) -> Iterator[ScoredItem]:
     """A system's items with one judge's verdicts and people's final labels, in verdict order."""
     known = labels or {}
     for item, verdict in stream_scored(study, system, judge):
         label = known.get(item.item_id)
-        texts = {name: get_text(study, hash_) for name, hash_ in item.texts.items()} if with_texts else {}
         yield ScoredItem(
             item_id=item.item_id, task=item.task, cluster=item.cluster, group=item.group, weight=item.weight,
             payload=item.payload, slices=item.slices, verdict=verdict, label=label.state if label else None,
-            texts=texts, extra=item.extra,
+            texts=LazyTexts(study, item.texts), extra=item.extra,
         )  # fmt: skip
 
 

@@ -11,9 +11,6 @@ from judges.collect import FinalLabel, final_labels, scored_items
 from store.items import facts_of, systems
 from store.study import Study
 
-OFFICIAL = "official_score"
-"""Kind of the fact that holds the scores a result file states of itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
@@ -28,12 +25,12 @@ class SystemScores:
     as_described: Scores
     overridden: Scores
     overridden_items: int
-    file_says: Scores | None = None
+    file_says: Mapping[str, Any] | None = None
 
     @property
     def equals_file(self) -> bool | None:
-        """Whether `as_coded` is what the file states, number for number; None when it states none."""
-        return None if self.file_says is None else plain(self.as_coded) == self.file_says
+        """Whether every number the file states is `as_coded` to the last digit; None when it states none."""
+        return None if self.file_says is None else not differences(plain(self.as_coded), self.file_says)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -69,14 +66,26 @@ def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabe
     benchmark = get_benchmark(study.benchmark)
     facts = facts_of(study, system)
     overridden = study.rows("SELECT item_id FROM current_items WHERE system = ?", [system])
-    stated = [fact["overall_score"] for fact in facts.get(OFFICIAL, {}).values() if fact["judge"] == judge]
     return SystemScores(
         as_coded=benchmark.as_coded(scored_items(study, system, judge), facts),
         as_described=benchmark.as_described(scored_items(study, system, judge), facts),
         overridden=benchmark.overridden(scored_items(study, system, judge, labels), facts),
         overridden_items=sum(1 for row in overridden if row[0] in labels),
-        file_says=stated[0] if len(stated) == 1 else None,
+        file_says=benchmark.stated_scores(facts, judge),
     )
+
+
+def differences(scores: Mapping[str, Any], stated: Mapping[str, Any], path: str = "") -> list[str]:
+    """Names ("memory_integrity/recall(all)") of the numbers in `stated` that `scores` does not equal exactly."""
+    found: list[str] = []
+    for name, value in stated.items():
+        here = f"{path}/{name}" if path else name
+        mine = scores.get(name)
+        if isinstance(value, dict) and isinstance(mine, Mapping):
+            found += differences(mine, value, here)
+        elif mine != value:
+            found.append(here)
+    return found
 
 
 def plain(scores: Any) -> Any:

@@ -243,7 +243,7 @@ class PlainDesk:
         for section in sections_for(self._desk.current, self._desk.ledger.study):
             if kind in (section.kind, section.id):
                 if section.badge:
-                    self._desk.ledger.open_panel(self._desk.current.item.item_id, section.id)
+                    self._desk.ledger.open_panel(section.id)
                 self._show_section(section, unfold=True)
 
     def _rubric(self) -> None:

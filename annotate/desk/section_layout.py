@@ -33,7 +33,7 @@ INLINE_CELLS: Final = 2_000
 """Longest text, in code points, that gives up room for a title on its left."""
 
 LONGEST_LABEL: Final = 20
-"""Cells of the longest title that others are aligned with; a longer one stands above its text."""
+"""Cells of the longest title that others are aligned with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class SectionLayout:
     def _inline(self) -> bool:
         if can_fold(self.section) or self.section.kind in ("dialogue", "compare") or self.width < INLINE_WIDTH:
             return False
-        if cell_width(self.section.title) >= self.label_width:
+        if not self.section.title or cell_width(self.section.title) >= self.label_width:
             return False
         return sum(len(unit.text) for unit in self.section.units) <= INLINE_CELLS
 
@@ -77,7 +77,12 @@ class SectionLayout:
         return not can_fold(self.section) and not self.section.badge
 
     def _title_blocks(self) -> list[Block]:
-        """The title and how much it holds; the badge beside it, or below it when it would be cut there."""
+        """The title and how much it holds; the badge beside it, or below it when it would be cut there.
+
+        A section without a title is its text alone.
+        """
+        if not self.section.title:
+            return []
         words, badge = count_words(self.section, self.turns), self.section.badge
         label = label_of(self.section, self.is_open)
         title = [Piece(pad(label, self.label_width) if words or badge else label, "title"), Piece(words, "count")]
@@ -89,7 +94,7 @@ class SectionLayout:
 
     def _inline_blocks(self) -> list[Block]:
         """The title in a column on the left of the first row."""
-        label = Piece(pad(self.section.title, self.label_width), "title")
+        label = Piece(pad(cut_to_width(self.section.title, self.label_width - 1), self.label_width), "title")
         blank = Piece(" " * self.label_width, "text")
         blocks: list[Block] = []
         if self.section.badge:
@@ -106,6 +111,8 @@ class SectionLayout:
 
 def can_fold(section: Section) -> bool:
     """True for a section that opens and closes: any that starts closed, a dialogue, or what is long."""
+    if not section.title:
+        return False
     if section.folded or section.kind == "dialogue":
         return True
     return sum(len(unit.text) for unit in section.units) > INLINE_CELLS

@@ -324,7 +324,7 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         number = self.scroll_offset.y + y
         width = self.scrollable_size.width
-        if width != self._document.width and width >= NARROWEST:  # painted before it was told its size
+        if not self._document.width and width >= NARROWEST:  # the first paint comes before the first resize event
             self._document.lay_out(width)
         base = self._look("text")
         if number >= self._document.rows:

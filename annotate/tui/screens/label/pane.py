@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 from annotate.desk.actions import HARMS, REASONS, KeyMap
 from annotate.desk.desk import Desk
-from annotate.desk.verdict_view import VerdictView
+from annotate.desk.ledger import Reading
+from annotate.desk.verdict_view import VerdictView, label_words
 from annotate.tui.screens.label.state import hints, key_sign
 from annotate.tui.widgets.spans import Line, Role, Span, cut_line, cut_rows, glued, push_right, wrap_lines
 from judges.benchmarks.benchmark import Label, TaskDefinition
@@ -40,10 +41,10 @@ class Room(NamedTuple):
 def decision(desk: Desk, keymap: KeyMap, expecting: Expecting, room: Room, *, names_model: bool) -> list[Line]:
     """The rows of the pane; `names_model` warns that a text of the item may tell whose answer it is."""
     if expecting:
-        return wrap_lines(_menu(desk, expecting, wide=room.wide), room.width)
+        return wrap_lines(menu(desk.current, expecting, wide=room.wide), room.width)
     top = wrap_lines(_label_lines(desk, keymap, room), room.width)
-    marks = _mark_lines(desk.state, room, names_model=names_model)
-    return [*top, *_judge_rows(desk, keymap, room, room.height - len(top) - len(marks)), *marks]
+    below = _mark_lines(desk.state, room, names_model=names_model)
+    return [*top, *_judge_rows(desk, keymap, room, room.height - len(top) - len(below)), *below]
 
 
 # Labels
@@ -82,13 +83,12 @@ def _option(label: Label, *, chosen: bool) -> Line:
 def _given(desk: Desk) -> Line:
     """What stands now, in words beside the mark of the chosen label."""
     state = desk.state
-    unsure = ", unsure" if state.unsure else ""
     if desk.pending:
         return [Span("not complete yet", "warning")]
     if state.cannot_judge:
-        return [Span(f"✓ saved: cannot judge, {_REASON_WORDS.get(state.cannot_judge, state.cannot_judge)}", "chosen")]
+        return [Span(f"✓ saved: {safe_line(label_words(desk.current.task, state), 60)}", "chosen")]
     if state.value is not None:
-        return [Span(f"✓ saved{unsure}", "chosen")]
+        return [Span("✓ saved, unsure" if state.unsure else "✓ saved", "chosen")]
     return [Span("↷ skipped earlier", "muted")] if state.skipped else [Span("no label yet", "muted")]
 
 
@@ -157,11 +157,11 @@ def verdict_lines(view: VerdictView, longest: int = LONGEST_RATIONALE) -> list[L
 
 def _mark_lines(state: LabelState, room: Room, *, names_model: bool) -> list[Line]:
     """Tags, harm, note and the rest: one line each where there is room, all in one line where there is not."""
-    marks = [
+    signs = [
         Span("⚠ a text here names a model or a system", "warning") if names_model else None,
-        *(Span(f"{name}: {words}", "muted") for name, words in _marks(state) if words),
+        *(Span(f"{name}: {words}", "muted") for name, words in marks(state)),
     ]
-    given = [mark for mark in marks if mark is not None]
+    given = [mark for mark in signs if mark is not None]
     if not given:
         return []
     if room.wide:
@@ -172,14 +172,17 @@ def _mark_lines(state: LabelState, room: Room, *, names_model: bool) -> list[Lin
     return [cut_line(joined, room.width)]
 
 
-def _marks(state: LabelState) -> list[tuple[str, str]]:
-    return [
+def marks(state: LabelState) -> list[tuple[str, str]]:
+    """What stands beside a label, by name and in words."""
+    every = [
         ("reference wrong", (safe_line(state.right_answer, 200) or "yes") if state.reference_wrong else ""),
         ("harm", _HARM_WORDS.get(state.harm, safe_line(state.harm, 40)) if state.harm else ""),
         ("tags", ", ".join(tag_words(tag) for tag in state.tags)),
         ("evidence", ", ".join(f"turn {turn + 1}" for turn in state.evidence)),
+        ("flag", "flagged for the lead" if state.flagged else ""),
         ("note", safe_line(state.note, 400) if state.note else ""),
     ]
+    return [(name, words) for name, words in every if words]
 
 
 def tag_words(tag: str) -> str:
@@ -190,15 +193,17 @@ def tag_words(tag: str) -> str:
 # Second keys
 
 
-def _menu(desk: Desk, expecting: Expecting, *, wide: bool) -> list[Line]:
+def menu(reading: Reading, expecting: Expecting, *, wide: bool) -> list[Line]:
+    """The second keys there are, those that are set marked."""
+    state = reading.state
     if expecting == "tag":
         title = "Tag: press its digit"
-        options = [(str(number), tag_words(tag)) for number, tag in enumerate(desk.current.task.tags, start=1)]
+        options = [(str(number), tag_words(tag)) for number, tag in enumerate(reading.task.tags, start=1)]
     elif expecting == "harm":
         title, options = "Harm if it were believed: press", [(key, words) for key, (_, words) in HARMS.items()]
     else:
         title, options = "Cannot judge, because: press", [(key, words) for key, (_, words) in REASONS.items()]
-    chosen = {*map(tag_words, desk.state.tags), _HARM_WORDS.get(desk.state.harm, "")}
+    chosen = {*map(tag_words, state.tags), _HARM_WORDS.get(state.harm, ""), _REASON_WORDS.get(state.cannot_judge, "")}
     rows: list[Line] = [
         [
             Span(glued("● " if words in chosen else "  "), "chosen"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,7 +152,7 @@ class Reader:
             return
         unseen = {panel.field for panel in self._desk.current.task.panels if not panel.judge_saw}
         for section in unseen.intersection(sections):
-            self._desk.ledger.open_panel(self._shown.item_id, section)
+            self._desk.ledger.open_panel(section)
 
     def _toggle(self, section: str) -> None:
         if self._view.toggle_section(section):
@@ -166,16 +166,6 @@ class Reader:
         dialogue = self._shown.aids.dialogue
         self._open(dialogue)
         self._view.jump_to(dialogue, turn)
-
-    def scrolls(self) -> dict[str, Callable[[], None]]:
-        """The actions that only scroll."""
-        view = self._view
-        return {
-            "scroll_down": lambda: view.scroll_rows(1),
-            "scroll_up": lambda: view.scroll_rows(-1),
-            "page_down": lambda: view.scroll_pages(1),
-            "page_up": lambda: view.scroll_pages(-1),
-        }
 
 
 def _strings(values: Iterable[Any]) -> Iterable[str]:

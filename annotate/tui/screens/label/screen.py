@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
 
-from annotate.desk.actions import Action, Choice, KeyMap, normalise_key
+from annotate.desk.actions import KeyMap
 from annotate.desk.desk import Desk
 from annotate.desk.document import Document
+from annotate.desk.ledger import Reading
 from annotate.desk.sections import text_section
+from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.desk_screen import DeskScreen
-from annotate.tui.screens.label.pane import Expecting, Room, decision
+from annotate.tui.screens.label.pane import Room, decision
 from annotate.tui.screens.label.reader import Reader
 from annotate.tui.screens.label.state import end_words, footer, header, hints
 from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.prompt import Answer
 from annotate.tui.widgets.spans import Role, Span
+from store.safe_text import safe_line
 
 WIDE = 110
 """From this width on, item and decision stand side by side."""
@@ -28,10 +30,9 @@ PANE_WIDTH = 48
 PANE_HEIGHT, TALL_PANE_HEIGHT, TALL = 9, 15, 36
 """Rows of the decision below the item, its rule included; more of them in a window of `TALL` rows."""
 SMALLEST = (60, 20)
-CAPS_LOCK_AFTER = 3
-"""So many labels in a row given with shift look like Caps Lock."""
 READ_AHEAD_AFTER = 0.05
 """Seconds after an item's paint when the next one is prepared: well inside the time in which no label key counts."""
+LONGEST_MESSAGE = 300
 
 WHEN_DONE = frozenset({"quit", "undo", "redo", "previous_item", "next_item", "first_open", "go_to", "help", "pace"})
 """Actions that still mean something when nothing is left to label."""
@@ -44,8 +45,6 @@ class LabelScreen(DeskScreen):
         super().__init__(desk)
         self._benchmark = benchmark
         self._keymaps = {name: KeyMap(task, remapped) for name, (task, _) in desk.ledger.tasks.items()}
-        self._expecting: Expecting = ""
-        self._shifted = 0
         self._header, self._footer = Lines(id="header"), Lines(id="footer")
         self._pane, self._message = Lines(id="pane"), Lines(id="message")
         self._view = DocumentView(id="item")
@@ -84,29 +83,25 @@ class LabelScreen(DeskScreen):
             return Room(PANE_WIDTH - 3, height - 3, wide=True)
         return Room(width - 2, (TALL_PANE_HEIGHT if height >= TALL else PANE_HEIGHT) - 1, wide=False)
 
+    # What keys are about
+
     @property
-    def _keymap(self) -> KeyMap:
+    def reading(self) -> Reading:
+        return self.desk.current
+
+    @property
+    def keymap(self) -> KeyMap:
         """The keys of the current item's task; where there is none, any task's: the actions are the same."""
         if self.desk.phase == "done":
             return next(iter(self._keymaps.values()))
         return self._keymaps[self.desk.current.task.task]
 
-    # Keys
+    def verdicts(self) -> Sequence[VerdictView]:
+        return self.desk.shown_verdicts()
 
     def take(self, key: str) -> None:
-        self.desk.message = ""
-        if self._too_small and key not in self._keymap.keys_of["quit"]:
-            return
-        if self._expecting:
-            self._take_second(key)
-            return
-        meaning = self._keymap.resolve(key)
-        if isinstance(meaning, Choice):
-            self._take_label(key, meaning)
-        elif isinstance(meaning, Action):
-            self.perform(meaning.id)
-        else:
-            self.say(meaning.hint, "warning")
+        if not self._too_small or key in self.keymap.keys_of["quit"]:
+            super().take(key)
 
     def perform(self, action: str) -> None:
         if self.desk.phase != "done" or action in WHEN_DONE:
@@ -114,76 +109,32 @@ class LabelScreen(DeskScreen):
 
     def _all_handlers(self) -> dict[str, Callable[[], None]]:
         """What each action of the registry does here."""
-        desk, reader, save = self.desk, self._reader, self.save
+        desk, reader, view = self.desk, self._reader, self._view
         stores: dict[str, Callable[[], None]] = {
-            "confirm": desk.confirm, "skip": desk.skip, "flag": desk.flag, "clear": desk.clear, "undo": desk.undo,
-            "redo": desk.redo, "next_item": lambda: desk.move(1), "previous_item": lambda: desk.move(-1),
-            "first_open": desk.first_open, "mark_evidence": self._mark_evidence,
+            "skip": desk.skip, "clear": desk.clear, "first_open": desk.first_open, "mark_evidence": self._mark_evidence,
         }  # fmt: skip
         says: dict[str, Callable[[], str]] = {
             "find_next": lambda: reader.step_find(1), "find_previous": lambda: reader.step_find(-1),
             "differences": reader.differences, "next_similar": lambda: reader.step_similar(1),
             "previous_similar": lambda: reader.step_similar(-1), "next_turn": lambda: reader.step_turn(1),
             "previous_turn": lambda: reader.step_turn(-1), "fold": reader.fold, "dialogue": reader.toggle_dialogue,
-            "pace": desk.pace_words,
         }  # fmt: skip
         shows: dict[str, Callable[[], None]] = {
-            "note": lambda: self.prompt.ask("note", desk.state.note), "find": lambda: self.prompt.ask("find"),
-            "go_to": lambda: self.prompt.ask("go_to"), "reference_wrong": self._reference_wrong,
-            "tag": lambda: self._expect("tag"), "harm": lambda: self._expect("harm"),
-            "cannot_judge": lambda: self._expect("reason"), "verdict": self._verdict, "rubric": self._rubric,
-            "help": self._help, "quit": lambda: self.app.exit(),
+            "find": lambda: self.prompt.ask("find"), "go_to": lambda: self.prompt.ask("go_to"),
+            "scroll_down": lambda: view.scroll_rows(1), "scroll_up": lambda: view.scroll_rows(-1),
+            "page_down": lambda: view.scroll_pages(1), "page_up": lambda: view.scroll_pages(-1),
         }  # fmt: skip
-        saving: dict[str, Callable[[], None]] = {name: partial(save, act) for name, act in stores.items()}
         saying = {name: lambda words=words: self.say(words()) for name, words in says.items()}
-        return {**saving, **saying, **shows, **reader.scrolls()}
-
-    def _take_label(self, key: str, choice: Choice) -> None:
-        if self.desk.phase == "done":
-            return
-        if refusal := self.desk.guard.refusal(key, self.desk.clock()):
-            self.say(f"! {refusal}", "warning")
-            return
-        self._shifted = self._shifted + 1 if choice.unsure else 0
-        self.save(lambda: self.desk.choose(choice), self._mind_caps_lock)
-
-    def _mind_caps_lock(self) -> None:
-        if self._shifted >= CAPS_LOCK_AFTER:
-            self.say(f"{self.desk.message} · {self._shifted} unsure in a row: is Caps Lock on?", "warning")
-
-    def _take_second(self, key: str) -> None:
-        expecting, self._expecting = self._expecting, ""
-        if key == "escape":
-            self.show_desk()
-            return
-        second = {"tag": self.desk.toggle_tag, "harm": self.desk.set_harm, "reason": self.desk.cannot_judge}
-        self.save(lambda: second[expecting](normalise_key(key).lower()))
-
-    # Asking
+        return {**self.common_handlers(), **self.saving(stores), **saying, **shows}
 
     def answered(self, answer: Answer) -> None:
         text = answer.text.strip()
-        if answer.purpose == "note" and answer.touched:
-            self.save(lambda: self.desk.set_note(text))
-        elif answer.kept and answer.purpose == "reference_wrong":
-            self.save(lambda: self.desk.set_reference_wrong(text))
-        elif answer.kept and answer.purpose == "go_to":
+        if answer.kept and answer.purpose == "go_to":
             self.save(lambda: self.desk.go_to(_number(text)))
         elif answer.kept and answer.purpose == "find":
             self.say(self._reader.find(text))
-
-    def _expect(self, expecting: Expecting) -> None:
-        if expecting == "tag" and not self.desk.current.task.tags:
-            self.say("this task has no tags")
-            return
-        self._expecting = expecting
-        self.show_desk()
-
-    def _reference_wrong(self) -> None:
-        if self.desk.state.reference_wrong:
-            self.save(self.desk.withdraw_reference_wrong)
         else:
-            self.prompt.ask("reference_wrong", self.desk.state.right_answer)
+            super().answered(answer)
 
     def _mark_evidence(self) -> None:
         turn = self._reader.turn
@@ -193,32 +144,6 @@ class LabelScreen(DeskScreen):
             self.desk.message = "no turn chosen: } goes through the turns, ] to the most similar one"
         else:
             self.desk.toggle_evidence(turn)
-
-    # Other screens
-
-    def _verdict(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen
-        from annotate.tui.screens.help.texts import verdict_text
-
-        views = self.desk.shown_verdicts()
-        if views:
-            self.app.push_screen(TextScreen("What the judge said", verdict_text(views)))
-        else:
-            self.say("there is no verdict to show now")
-
-    def _rubric(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen
-        from annotate.tui.screens.help.texts import rubric_text
-
-        task = self.desk.current.task
-        self.app.push_screen(TextScreen(f"Rubric: {task.title}", rubric_text(task)))
-
-    def _help(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen
-        from annotate.tui.screens.help.texts import help_text
-
-        task = None if self.desk.phase == "done" else self.desk.current.task
-        self.app.push_screen(TextScreen("Keys", help_text(self._keymap, task)))
 
     def _open_review(self) -> None:
         from annotate.tui.screens.review.screen import ReviewScreen
@@ -241,14 +166,13 @@ class LabelScreen(DeskScreen):
             self.say(self.desk.message)
 
     def say(self, message: str, role: Role = "chosen") -> None:
-        """The line above the keys."""
-        self._message.show([[Span(f" {message}", role)]] if message else [])
+        self._message.show([[Span(f" {safe_line(message, LONGEST_MESSAGE)}", role)]] if message else [])
 
     def _show_item(self) -> None:
         self._reader.show(self.desk.current)
         names_model = self._reader.names_model
-        self._pane.show(decision(self.desk, self._keymap, self._expecting, self._room, names_model=names_model))
-        self._footer.show([footer(self._keymap, self._arranged_for.width)])
+        self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, names_model=names_model))
+        self._footer.show([footer(self.keymap, self._arranged_for.width)])
         if self.desk.guard.painted_at is None:
             self.call_after_refresh(self._painted)
 
@@ -258,13 +182,14 @@ class LabelScreen(DeskScreen):
 
     def _show_end(self) -> None:
         self._reader.show_text(Document([text_section("end", "", end_words(self.desk))]))
-        keys = hints(self._keymap, [("quit", "leave"), ("previous_item", "back to the last item"), ("undo", "undo")])
+        keys = hints(self.keymap, [("quit", "leave"), ("previous_item", "back to the last item"), ("undo", "undo")])
         self._pane.show([keys])
-        self._footer.show([[Span(" "), *hints(self._keymap, [("help", "keys")])]])
+        self._footer.show([[Span(" "), *hints(self.keymap, [("help", "keys")])]])
 
     def on_document_view_sections_opened(self, message: DocumentView.SectionsOpened) -> None:
         """Also a click opens a panel."""
-        self._reader.note_opened(message.sections)
+        if message.view.document is self._view.document:
+            self._reader.note_opened(message.sections)
 
 
 def _number(text: str) -> int:

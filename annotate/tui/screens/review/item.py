@@ -70,4 +70,4 @@ class ItemScreen(ModalScreen[None]):
         """Opening a panel that the judge did not see is recorded with the label."""
         unseen = {panel.field for panel in self._reading.task.panels if not panel.judge_saw}
         for section in unseen.intersection(message.sections):
-            self._desk.ledger.open_panel(self._reading.item.item_id, section)
+            self._desk.ledger.open_panel(section)

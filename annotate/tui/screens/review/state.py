@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from annotate.desk.actions import REASONS, KeyMap
+from annotate.desk.actions import KeyMap
 from annotate.desk.reading import headline
 from annotate.desk.review import BlockReview, ReviewLine
-from annotate.desk.verdict_view import VerdictView, titles
-from annotate.tui.screens.label.pane import label_keys
+from annotate.desk.verdict_view import VerdictView, label_words
+from annotate.tui.screens.label.pane import label_keys, marks
 from annotate.tui.screens.label.state import hints, key_sign
 from annotate.tui.widgets.spans import Line, Span, cut_line, cut_rows, push_right, wrap_lines
-from store.records import LabelState
 from store.safe_text import safe_line
 
 FULL_ROWS, SHORT_ROWS = 6, 1
 """Rows of a rationale that are shown at the cursor, and elsewhere."""
-_REASON_WORDS = dict(REASONS.values())
 
 
 def review_header(benchmark: str, review: BlockReview, width: int) -> Line:
@@ -48,22 +46,13 @@ def _line_rows(line: ReviewLine, width: int, *, current: bool) -> list[Line]:
         sign = Span("? cannot be compared  ", "muted")
     title: Line = [Span("▶ " if current else "  ", "key"), sign, Span(headline(reading, 200), "title")]
     rows = [cut_line([*title, Span(f"  {reading.task.task}", "muted")], width)]
-    rows.append([Span("      you    "), Span(own_words(line), "chosen")])
+    rows.append([Span("      you    "), Span(safe_line(label_words(reading.task, reading.state), 120), "chosen")])
     for view in line.views:
         rows += _view_rows(view, width, FULL_ROWS if current else SHORT_ROWS)
-    if reading.state.note:
-        note = wrap_lines([[Span(f"      note   {safe_line(reading.state.note, 400)}")]], width)
-        rows += cut_rows(note, FULL_ROWS if current else SHORT_ROWS, width, [])
+    for name, words in marks(reading.state):
+        told = wrap_lines([[Span(f"      {name:<6} ", "muted"), Span(words)]], width)
+        rows += cut_rows(told, FULL_ROWS if current else SHORT_ROWS, width, [])
     return [*rows, []]
-
-
-def own_words(line: ReviewLine) -> str:
-    """The own label in words."""
-    state: LabelState = line.reading.state
-    words = titles(line.reading.task, state.value, dict(state.parts))
-    if state.cannot_judge:
-        words = f"cannot judge, {_REASON_WORDS.get(state.cannot_judge, state.cannot_judge)}"
-    return f"{words}, unsure" if state.unsure else words
 
 
 def _view_rows(view: VerdictView, width: int, most: int) -> list[Line]:
