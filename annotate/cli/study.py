@@ -155,11 +155,14 @@ def read_into(
 def print_report(report: ImportReport) -> None:
     """What an import did, as a table."""
     from annotate.cli.output import say, table
+    from store.importing import Tally
 
     rows = [["", "new", "same", "changed", "rejected"]]
     for task, tally in report.items.items():
         rows.append([f"{task} items", *(f"{n:,}" for n in tally.as_json().values())])
     rows.append(["verdicts", *(f"{n:,}" for n in report.verdicts.as_json().values())])
+    if report.labels.as_json() != Tally().as_json():
+        rows.append(["labels", *(f"{n:,}" for n in report.labels.as_json().values())])
     for line in table(rows):
         say(line)
     if report.stale_labels:
