@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from store_makers import act, item, run_of, take
 
 from store.records import LabelRecord, LabelState
@@ -33,5 +35,5 @@ def test_a_label_of_unstated_mode_is_blind_and_a_revised_one_is_not(study: Study
 def test_the_persons_own_act_outweighs_the_file(study: Study) -> None:
     take(study, [*run_of([item("k1")]), said("k1", "Correct", "dr.li")])
     record = item("k1")
-    study.append([act(of=record.item_id, value="Omission", content_hash=record.content_hash)])
+    study.append([replace(act(of=record.item_id, value="Omission"), content_hash=record.content_hash)])
     assert study.rows("SELECT value FROM all_current_labels") == [("Omission",)]
