@@ -260,6 +260,25 @@ class CorrectableBenchmark(Benchmark, Protocol):
         ...
 
 
+class InferringBenchmark(Benchmark, Protocol):
+    """A benchmark whose tasks depend on what is read; its `tasks()` are only those that every source has."""
+
+    def tasks_for(self, source: Source) -> Sequence[TaskDefinition]:
+        """The tasks of a source.
+
+        Raises:
+            InputError: they cannot be told; says every reason.
+        """
+        ...
+
+    def inference(self, source: Source) -> Sequence[str]:
+        """What was found out about a source that nobody said, as sentences to print.
+
+        Column names and labels in them are the file's own: foreign text.
+        """
+        ...
+
+
 class DerivingBenchmark(Benchmark, Protocol):
     """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
 
