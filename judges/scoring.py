@@ -32,8 +32,8 @@ class SystemScores:
 
     @property
     def equals_file(self) -> bool | None:
-        """Whether `as_coded` is what the file states, number for number; None when it states none."""
-        return None if self.file_says is None else plain(self.as_coded) == self.file_says
+        """Whether `as_coded` has every number the file states, and the same; None when it states none."""
+        return None if self.file_says is None else _has(plain(self.as_coded), self.file_says)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -69,14 +69,30 @@ def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabe
     benchmark = get_benchmark(study.benchmark)
     facts = facts_of(study, system)
     overridden = study.rows("SELECT item_id FROM current_items WHERE system = ?", [system])
-    stated = [fact["overall_score"] for fact in facts.get(OFFICIAL, {}).values() if fact["judge"] == judge]
     return SystemScores(
         as_coded=benchmark.as_coded(scored_items(study, system, judge), facts),
         as_described=benchmark.as_described(scored_items(study, system, judge), facts),
         overridden=benchmark.overridden(scored_items(study, system, judge, labels), facts),
         overridden_items=sum(1 for row in overridden if row[0] in labels),
-        file_says=stated[0] if len(stated) == 1 else None,
+        file_says=_stated(facts, judge),
     )
+
+
+def _stated(facts: Mapping[str, Mapping[str, Any]], judge: str) -> Scores | None:
+    """What the judge's files state, together; None when they state nothing, or one number twice."""
+    stated: Scores = {}
+    for scores in (fact["overall_score"] for fact in facts.get(OFFICIAL, {}).values() if fact["judge"] == judge):
+        if stated.keys() & scores.keys():
+            return None
+        stated |= scores
+    return stated or None
+
+
+def _has(scores: Any, stated: Any) -> bool:
+    """Whether all of `stated` is in `scores`, at every depth."""
+    if isinstance(stated, Mapping) and isinstance(scores, Mapping):
+        return all(name in scores and _has(scores[name], value) for name, value in stated.items())
+    return bool(scores == stated)
 
 
 def plain(scores: Any) -> Any:
