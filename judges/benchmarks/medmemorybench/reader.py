@@ -38,7 +38,7 @@ def read(source: Source) -> Iterator[Record]:
     people's labels in a patched file).
     """
     opened = _Opened()
-    yield from opened.open(source)
+    yield from opened.load(source)
     yield from _without_answers(opened)
     abouts, problems = describe(opened.runs, opened.results, source)
     yield from problems
@@ -71,14 +71,14 @@ class _Opened:
         self.results: list[ResultFile] = []
         self.questions = Questions()
 
-    def open(self, source: Source) -> Iterator[Record]:
+    def load(self, source: Source) -> Iterator[Record]:
         for path, named in dict(_files(source)).items():
             try:
-                yield from self._open(path, named=named)
+                yield from self._load(path, named=named)
             except OSError as error:
                 yield _unreadable(path, error)
 
-    def _open(self, path: Path, *, named: bool) -> Iterator[Record]:
+    def _load(self, path: Path, *, named: bool) -> Iterator[Record]:
         kind = kind_of_file(path)
         if kind in RUN_KINDS:
             self.runs.append(read_frame(path, kind))
