@@ -154,10 +154,14 @@ def _confident(rows: Sequence[Counted], says: Callable[[Counted], bool]) -> Scor
 
 
 def retrieval(rows: Sequence[Counted]) -> Scores:
-    """Mean recall of the key points' sessions among all memories of a query; number and length of memories."""
+    """Mean recall of the key points' sessions among all memories of a query; number and length of memories.
+
+    A run of which no memory names a session has no recall, also where a query retrieved nothing.
+    """
     memories = [row.item.extra["retrieval"] for row in rows if row.item and "retrieval" in row.item.extra]
     lengths = [length for listed in memories for _, length, _ in listed]
-    recalls = [value for row in rows if row.item if (value := recall(row.item)) is not None]
+    named = any(sessions for listed in memories for sessions, _, _ in listed)
+    recalls = [value for row in rows if named and row.item if (value := recall(row.item)) is not None]
     with_gold = sum(bool(row.item and row.item.extra.get("evidence")) for row in rows)
     why = "no query has both key points and memories that name their session"
     return {
