@@ -11,9 +11,6 @@ from judges.collect import FinalLabel, final_labels, scored_items
 from store.items import facts_of, systems
 from store.study import Study
 
-OFFICIAL = "official_score"
-"""Kind of the fact that holds the scores a result file states of itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
@@ -28,12 +25,12 @@ class SystemScores:
     as_described: Scores
     overridden: Scores
     overridden_items: int
-    file_says: Scores | None = None
+    file_says: Mapping[str, Any] | None = None
 
     @property
     def equals_file(self) -> bool | None:
-        """Whether `as_coded` has every number the file states, and the same; None when it states none."""
-        return None if self.file_says is None else _has(plain(self.as_coded), self.file_says)
+        """Whether every number the file states is `as_coded` to the last digit; None when it states none."""
+        return None if self.file_says is None else not differences(plain(self.as_coded), self.file_says)
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -74,25 +71,21 @@ def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabe
         as_described=benchmark.as_described(scored_items(study, system, judge), facts),
         overridden=benchmark.overridden(scored_items(study, system, judge, labels), facts),
         overridden_items=sum(1 for row in overridden if row[0] in labels),
-        file_says=_stated(facts, judge),
+        file_says=benchmark.stated_scores(facts, judge),
     )
 
 
-def _stated(facts: Mapping[str, Mapping[str, Any]], judge: str) -> Scores | None:
-    """What the judge's files state, together; None when they state nothing, or one number twice."""
-    stated: Scores = {}
-    for scores in (fact["overall_score"] for fact in facts.get(OFFICIAL, {}).values() if fact["judge"] == judge):
-        if stated.keys() & scores.keys():
-            return None
-        stated |= scores
-    return stated or None
-
-
-def _has(scores: Any, stated: Any) -> bool:
-    """Whether all of `stated` is in `scores`, at every depth."""
-    if isinstance(stated, Mapping) and isinstance(scores, Mapping):
-        return all(name in scores and _has(scores[name], value) for name, value in stated.items())
-    return bool(scores == stated)
+def differences(scores: Mapping[str, Any], stated: Mapping[str, Any], path: str = "") -> list[str]:
+    """Names ("memory_integrity/recall(all)") of the numbers in `stated` that `scores` does not equal exactly."""
+    found: list[str] = []
+    for name, value in stated.items():
+        here = f"{path}/{name}" if path else name
+        mine = scores.get(name)
+        if isinstance(value, dict) and isinstance(mine, Mapping):
+            found += differences(mine, value, here)
+        elif mine != value:
+            found.append(here)
+    return found
 
 
 def plain(scores: Any) -> Any:

@@ -154,7 +154,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if any."""
+    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if any.
+
+    Attributes:
+        texts: the long texts themselves by field, read when asked for.
+        extra: fields of the benchmark's own record that nobody is shown.
+    """
 
     item_id: str
     task: str
@@ -221,6 +226,10 @@ class Benchmark(Protocol):
         """`as_coded` with people's final labels in place of the verdicts they decided."""
         ...
 
+    def stated_scores(self, facts: Mapping[str, Mapping[str, Any]], judge: str) -> Mapping[str, Any] | None:
+        """The scores that the imported file states of itself under this judge; None when it states none."""
+        ...
+
     def write_native(
         self,
         items: Iterable[ScoredItem],
@@ -246,8 +255,8 @@ class CorrectableBenchmark(Benchmark, Protocol):
         """What one item adds to the totals when its label is `state`; None: as the code counts a failed verdict."""
         ...
 
-    def combine(self, totals: Mapping[str, float]) -> Mapping[str, float | Undefined]:
-        """Metric path → value, from totals over all items."""
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        """Metric path → value, from the sums of `terms` over all items."""
         ...
 
 

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from store.writer import in_transaction
+from store.database import in_transaction
 
 _RECORD = "INSERT INTO migrations VALUES (?, current_timestamp)"
 

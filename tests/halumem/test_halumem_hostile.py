@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def put(value: Any, path: tuple[Any, ...], new: Any) -> None:
     if new is REMOVED:
         del value[path[-1]]
     else:
-        value[path[-1]] = new
+        value[path[-1]] = deepcopy(new)
 
 
 def leaves(scores: Any) -> list[Any]:

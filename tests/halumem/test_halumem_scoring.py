@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from judges.benchmarks.benchmark import Undefined
 from judges.benchmarks.halumem.breakdowns import by_user, qa_by_question_type
-from judges.benchmarks.halumem.scoring import decided, differences, judged, official_score
+from judges.benchmarks.halumem.scoring import decided, judged, official_score
+from judges.scoring import differences
 from store.records import JudgeRecord, LabelState, VerdictRecord
 
 VERDICT = {

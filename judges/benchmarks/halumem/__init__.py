@@ -6,12 +6,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judges.benchmarks.benchmark import Benchmark, NativeFile, ScoredItem, Scores, Source, TaskDefinition
-from judges.benchmarks.halumem import described, reader, scoring, writer
+from judges.benchmarks.benchmark import (
+    CorrectableBenchmark,
+    NativeFile,
+    ScoredItem,
+    Scores,
+    Source,
+    TaskDefinition,
+    Undefined,
+)
+from judges.benchmarks.halumem import described, reader, scoring, totals, writer
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.recognise import kind_of_head
 from judges.benchmarks.halumem.tasks import TASKS
-from store.records import Record
+from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -39,10 +47,22 @@ class HaluMem:
     def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.overridden(items, facts)
 
+    def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:
+        return scoring.stated_scores(facts, judge)
+
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        return totals.needs()
+
+    def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
+        return totals.terms(item, state)
+
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        return totals.combine(sums)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
         return writer.write_native(items, facts, provenance)
 
 
-BENCHMARK: Benchmark = HaluMem()
+BENCHMARK: CorrectableBenchmark = HaluMem()

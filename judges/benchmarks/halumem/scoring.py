@@ -225,14 +225,7 @@ def official_score(facts: Facts, judge_id: str = "") -> Mapping[str, Any] | None
     return found[0] if len(found) == 1 else None
 
 
-def differences(scores: Mapping[str, Any], official: Mapping[str, Any], path: str = "") -> list[str]:
-    """Names ("memory_integrity/recall(all)") of the numbers in `official` that `scores` does not equal exactly."""
-    found: list[str] = []
-    for name, value in official.items():
-        here = f"{path}/{name}" if path else name
-        mine = scores.get(name)
-        if isinstance(value, dict) and isinstance(mine, Mapping):
-            found += differences(mine, value, here)
-        elif mine != value:
-            found.append(here)
-    return found
+def stated_scores(facts: Facts, judge: str) -> Mapping[str, Any] | None:
+    """As `official_score`, by the judge's name."""
+    found = [fact["overall_score"] for fact in facts.get("official_score", {}).values() if fact["judge"] == judge]
+    return found[0] if len(found) == 1 else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -247,8 +248,11 @@ class _VerdictFile:
 
     def _facts(self) -> Iterator[Record]:
         """What the writer needs to write this file again, and the scores it came with."""
-        others = {name: value for name, value in self.members.items() if name not in TASK_OF_MEMBER}
-        scores = others.pop("overall_score", None)
+        scores = self.members.get("overall_score")
+        known = {"overall_score", *TASK_OF_MEMBER}
+        others = {
+            name: json.dumps(value, ensure_ascii=False) for name, value in self.members.items() if name not in known
+        }
         key = f"{self.ledger.judge}/{self.path.name}"
         about = {
             "file": self.path.name,

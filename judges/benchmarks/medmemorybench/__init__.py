@@ -39,6 +39,9 @@ class MedMemoryBench:
     def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.overridden(items, facts)
 
+    def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:
+        return scoring.stated_scores(facts, judge)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -50,8 +53,8 @@ class MedMemoryBench:
     def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
         return terms.terms(item, state)
 
-    def combine(self, totals: Mapping[str, float]) -> Mapping[str, float | Undefined]:
-        return terms.combine(totals)
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        return terms.combine(sums)
 
     def derived(self, task: str, payload: Mapping[str, Any], state: LabelState) -> Sequence[tuple[str, str]]:
         return derived.lines(task, payload, state)

@@ -198,19 +198,13 @@ class _RunReader:
         )
 
     def _labels(self, built: Built, patch: Mapping[str, Any]) -> Iterator[LabelRecord]:
-        """The person's label of a patched record, if it was asked for."""
-        if self.shared.source.options.get("labels") != "read" or not patch.get("annotator"):
-            return
+        """The final label of a patched record, once for each person who gave it."""
         empty = LabelState().as_json()
-        given = {name: patch.get(name, value) for name, value in empty.items()}
-        yield LabelRecord(
-            built.item.item_id,
-            built.item.content_hash,
-            str(patch["annotator"]),
-            LabelState.from_json(given),
-            str(patch.get("mode", "")),
-            at=str(patch.get("at", "")),
-        )
+        state = LabelState.from_json({name: patch.get(name, value) for name, value in empty.items()})
+        mode, at = str(patch.get("mode", "")), str(patch.get("at", ""))
+        for annotator in str(patch.get("annotator") or "").split(", "):
+            if annotator:
+                yield LabelRecord(built.item.item_id, built.item.content_hash, annotator, state, mode, at=at)
 
     # What is told at the end
 
@@ -283,8 +277,8 @@ class _Told:
             what = f"{self.items - self.joined - len(self.other_question)} of {self.items} queries are in no query file"
             yield what, "give the generated_queries.json of every persona"
         if self.patched:
-            what = f"{self.patched} records hold people's labels; the judge's own verdicts in them were read"
-            yield what, "import the labels from a jsonl or csv export, or with the option labels=read"
+            what = f"{self.patched} records hold people's labels; they were read beside the judge's own verdicts"
+            yield what, "nothing; what a person said at the desk outweighs what a file says of that person"
 
 
 def _few(values: list[Any]) -> str:

@@ -34,8 +34,7 @@ def read(source: Source) -> Iterator[Record]:
     """The records of a source: per run its system, then judges, then items with their verdicts in file order.
 
     Folders stand for the benchmark's files anywhere in them. Nothing is raised for content or for files that cannot be
-    read. Options: `duplicates` (first, last), `regime` (Efficient, Mixed), `language`, `architecture`, `labels` (read:
-    people's labels in a patched file).
+    read. Options: `duplicates` (first, last), `regime` (Efficient, Mixed), `language`, `architecture`.
     """
     opened = _Opened()
     yield from opened.load(source)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from judges.benchmarks.benchmark import ScoredItem, Scores
+from judges.benchmarks.medmemorybench.answers import OFFICIAL
 from judges.benchmarks.medmemorybench.counted import Counted, Facts, decided, judged, people
 from judges.benchmarks.medmemorybench.measures import described, hallucination, mean_of_six, strict
 from judges.benchmarks.medmemorybench.people import abstains_by_people, retrieval_use, safety
@@ -39,6 +41,15 @@ def overridden(items: Iterable[ScoredItem], facts: Facts) -> Scores:
         "retrieval_use": retrieval_use(kept),
         "people": people(kept, facts),
     }
+
+
+def stated_scores(facts: Facts, judge: str) -> Mapping[str, Any] | None:
+    """What the files that came with this judge's verdicts state, both together; None when they state nothing."""
+    stated: dict[str, Any] = {}
+    for payload in facts.get(OFFICIAL, {}).values():
+        if payload["judge"] == judge:
+            stated |= payload["overall_score"]
+    return stated or None
 
 
 def adder_of(rows: Sequence[Counted], facts: Facts) -> Adder:
