@@ -185,7 +185,7 @@ class TestWithTheJudgesHelp:
         population = replace(SHARES, target="population")
         assert corrected(bound).statistic == corrected(free).statistic
         assert width(corrected(bound, population).statistic) > 1.5 * width(corrected(free, population).statistic)
-        assert corrected(bound, population).df == pytest.approx(19)
+        assert corrected(bound, population).df == pytest.approx(18)
 
 
 class TestHumansOnly:

@@ -10,7 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from judges.calibration.correction.estimate import Estimate, Problem
-from judges.calibration.correction.interval import Interval, t_interval, varies, wilson_interval, worst_case
+from judges.calibration.correction.interval import (
+    Interval,
+    by_verdict,
+    simple_width,
+    t_interval,
+    varies,
+    wilson_interval,
+    worst_case,
+)
 from judges.calibration.correction.inverted import inverted_share
 from judges.calibration.correction.records import Gradient, Provenance, Share, Target
 from judges.calibration.correction.refusals import Reason, Touched, covariate, no_answer, no_correction
@@ -106,7 +114,7 @@ class Choice:
         humans_only = self._statistic(people.value, alone, touched, self._people_method(touched))
         reason = no_correction(touched, self.settings.provenance)
         tuned = self._tuned(name, touched) if reason is None or reason.refusal == "few_of_a_class" else None
-        reason = reason or _no_gain(tuned, alone)
+        reason = reason or self._no_gain(tuned, alone, touched)
         corrected = tuned and self._statistic(
             tuned.estimate.value, tuned.interval, touched, self._method(tuned.estimate, touched)
         )
@@ -189,6 +197,8 @@ class Choice:
         }
 
     def _method(self, estimate: Estimate, touched: list[Touched]) -> str:
+        if not (estimate.tuning > 0).any():
+            return f"people's labels within strata of the judge's verdict, {self._speaks_of(touched)}"
         weights = ", ".join(f"{weight:.2f}" for weight in self._tuning(estimate, touched).values())
         return f"people's labels with the judge as covariate (λ {weights}), {self._speaks_of(touched)}"
 
@@ -201,31 +211,35 @@ class Choice:
         return f"for these {sum(block.block.items for block, _ in touched):,} items"
 
     def _worth(self, touched: list[Touched], interval: Interval, alone: Interval | None) -> float | None:
-        """Labels that alone would give as short an interval: width² goes with 1/n, less 1/N for the finite target."""
+        """Labels that alone, and without strata, would give as short an interval: width² goes with 1/n, less 1/N for
+        the finite target."""
         if alone is None or interval.width <= 0 or alone.width <= 0:
             return None
+        width = alone.width
+        finite = self.settings.target == "finite"
+        if finite and any(block.sample.draw.strata is not None for block, _ in touched):
+            width = simple_width(touched, self.settings.level)
         n = sum(block.sample.n for block, _ in touched)
-        rest = 1 / sum(block.block.items for block, _ in touched) if self.settings.target == "finite" else 0.0
-        return 1 / (rest + (interval.width / alone.width) ** 2 * (1 / n - rest))
+        rest = 1 / sum(block.block.items for block, _ in touched) if finite else 0.0
+        return 1 / (rest + (interval.width / width) ** 2 * (1 / n - rest))
+
+    def _no_gain(self, tuned: _Tuned | None, alone: Interval | None, touched: Sequence[Touched]) -> Reason | None:
+        if tuned is None:
+            return Reason("no_gain", "with the judge's help the metric is undefined")
+        if not (tuned.estimate.tuning > 0).any() and not by_verdict(touched):
+            return Reason("no_gain", "the judge's verdicts explain nothing of people's labels here")
+        if alone is not None and tuned.interval.width > alone.width + 1e-12:
+            why = (
+                f"with the judge's help the interval would be {tuned.interval.width:.3g} wide, without "
+                f"{alone.width:.3g}: this judge saves no labels here"
+            )
+            return Reason("no_gain", why)
+        return None
 
 
 class _Tuned(NamedTuple):
     estimate: Estimate
     interval: Interval
-
-
-def _no_gain(tuned: _Tuned | None, alone: Interval | None) -> Reason | None:
-    if tuned is None:
-        return Reason("no_gain", "with the judge's help the metric is undefined")
-    if not (tuned.estimate.tuning > 0).any():
-        return Reason("no_gain", "the judge's verdicts explain nothing of people's labels here")
-    if alone is not None and tuned.interval.width > alone.width:
-        why = (
-            f"with the judge's help the interval would be {tuned.interval.width:.3g} wide, without "
-            f"{alone.width:.3g}: this judge saves no labels here"
-        )
-        return Reason("no_gain", why)
-    return None
 
 
 def _because(statistic: Statistic, why: str) -> Statistic:

@@ -115,7 +115,8 @@ class Sample:
         """Estimated design covariance of `totals`, of values of shape (r, p).
 
         Needs two units in every stratum that has more than one (`lone_strata` is 0). Simple: Cochran 1977, eq. 5.6.
-        Two-stage: Cochran 1977, eq. 10.15 for the estimated group totals. Unequal: Hájek 1964 for a fixed size.
+        Two-stage: Cochran 1977, eq. 10.15 for the estimated group totals; where groups are unequal, larger ones are
+        raised as the jackknife does and count for fewer degrees of freedom. Unequal: Hájek 1964 for a fixed size.
         """
         centred = values - self.means(values)[self.stratum]
         kind = {"simple": self._simple, "two_stage": self._two_stage, "unequal": self._unequal}[self.draw.design]
@@ -138,15 +139,17 @@ class Sample:
         m, all_groups = len(drawn), int(self._groups_by_stratum[0][h])
         a = centred[here] * (self.weights[here] * m / all_groups)[:, np.newaxis]
         sums = np.stack([np.bincount(inverse, column, m) for column in a.T], axis=1)
+        held = np.bincount(inverse, self.weights[here], m) / self.weights[here].sum()
         between = np.zeros((a.shape[1],) * 2)
         if m > 1:
+            sums = sums * ((m - 1) / m / np.maximum(1 - held, 1 / m))[:, np.newaxis]
             spread = sums - sums.mean(axis=0)
             between = all_groups**2 * (1 - m / all_groups) / m * (spread.T @ spread) / (m - 1)
         sizes = np.bincount(groups)[drawn]
         within = sum(
             (self._within(centred[here][inverse == g], int(sizes[g])) for g in range(m)), np.zeros_like(between)
         )
-        df = m - 1.0 if m < all_groups else float(len(inverse) - m)
+        df = 1 / float((held**2).sum()) - 1 if m < all_groups else float(len(inverse) - m)
         return np.asarray(between + all_groups / m * within), df
 
     @staticmethod

@@ -84,6 +84,13 @@ def _half_disagreement(block: Drawn, gradient: FloatArray) -> float:
     return HALF_DISAGREEMENT * float(((gradient * block.ranges) ** 2).sum()) * expansion
 
 
+def unstratified(block: Drawn, gradient: FloatArray) -> Spread:
+    """What people's labels alone would show in a simple random sample of as many items."""
+    n, size = block.sample.n, block.items
+    guard = HALF_DISAGREEMENT * float(((gradient * block.ranges) ** 2).sum()) * (1 - n / size) * (size / n) ** 2
+    return Spread(size * (1 / n - 1 / size) * _between_items(block, gradient) + guard, 0.0, max(n - 1.0, 1.0))
+
+
 def _between_items(block: Drawn, gradient: FloatArray) -> float:
     """Variance of the finite total when its items are themselves a sample of independent ones."""
     people = block.human @ gradient
@@ -107,8 +114,8 @@ def _clustered(block: Drawn, gradient: FloatArray, tuning: float) -> Spread:
     added = np.bincount(codes, judge - judge.mean(), number)
     added += np.bincount(codes[block.sample.rows], block.sample.weights * centred, number)
     variance = number / (number - 1) * float(((added - added.mean()) ** 2).sum())
-    effective = float(sizes.sum() ** 2 / (sizes.astype(float) ** 2).sum())
-    return Spread(variance + _half_disagreement(block, gradient), 0.0, max(effective - 1, 1.0))
+    effective = float(sizes.sum() ** 2 / (sizes.astype(float) ** 2).sum()) - 1 - (tuning > 0)
+    return Spread(variance + _half_disagreement(block, gradient), 0.0, max(effective, 1.0))
 
 
 def _smoothed(block: Drawn, gradient: FloatArray, tuning: float, target: Target, shared_tuning: bool) -> Spread:
