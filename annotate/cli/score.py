@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +23,8 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Compute the benchmark's scores: as its own script would, as its paper says, and with people's labels.
+
+    Then what to read them with: warnings, where wrong results come from, and tables by user, type and the like.
 
     Example: overread score --json
     """
@@ -47,10 +49,30 @@ def score(
 
 
 def score_lines(scores: StudyScores) -> Iterator[str]:
-    """The scores as tables: one row a metric, as coded beside overridden."""
+    """The scores as tables: one row a metric, as coded beside overridden; then what the benchmark says beside."""
+    from annotate.report.score_text import side_by_side
+
     for name, found in scores.systems.items():
         yield from _system_lines(name, scores.judge, found)
+        yield from _beside(found)
         yield ""
+    said = {name: found.description for name, found in scores.systems.items() if found.description is not None}
+    yield from _laid_out(side_by_side(said))
+
+
+def _beside(found: SystemScores) -> Iterator[str]:
+    from annotate.report.score_text import description_lines, warning_lines
+
+    yield from warning_lines(found.warnings)
+    if found.description is not None:
+        yield from _laid_out(description_lines(found.description))
+
+
+def _laid_out(blocks: Iterable[str | list[list[str]]]) -> Iterator[str]:
+    from annotate.cli.output import table
+
+    for block in blocks:
+        yield from [block] if isinstance(block, str) else table(block)
 
 
 _EQUALITY = {
