@@ -97,8 +97,7 @@ def scored_items(
 
 def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str = "") -> list[TaskRecords]:
     """What an audit of these tasks reads: labelled items only, blind labels, the first verdict of each judge."""
-    streams = {draw.draw_id: draw.stream for draw in list_draws(study)}
-    labels = _blind_labels(study, streams)
+    labels = blind_labels(study)
     verdicts = _verdicts(study, judge)
     seen = dict(study.rows(
         """SELECT i.task, count(*) FROM all_current_labels l JOIN current_items i USING (item_id)
@@ -133,8 +132,9 @@ class BlindLabels:
     adjudicated: HumanLabel | None = None
 
 
-def _blind_labels(study: Study, streams: Mapping[str, str]) -> dict[str, BlindLabels]:
+def blind_labels(study: Study) -> dict[str, BlindLabels]:
     """Blind labels by item, on the item's current content."""
+    streams = {draw.draw_id: draw.stream for draw in list_draws(study)}
     rows = study.rows(
         f"""SELECT l.item_id, l.annotator, l.draw_id, l.adjudicated, {_STATE} FROM all_blind_labels l
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judges.benchmarks.benchmark import DescribingBenchmark, Scores, Undefined, get_benchmark
+from judges.calibration.correction.result import CorrectedScores
 from judges.collect import FinalLabel, final_labels, scored_items
+from judges.correcting import correct_study
 from judges.describing import SystemDescription, describe_system, warnings_of
 from store.items import facts_of, systems
 from store.study import Study
@@ -20,6 +22,7 @@ class SystemScores:
     Attributes:
         overridden_items: items whose verdict a person's final label replaces or confirms.
         file_says: the scores the imported file states; None when it states none.
+        corrected: what people would have scored on all items; None when nothing can be or was to be corrected.
         warnings: what one must know to read the scores as coded.
         description: what the benchmark says beside; None when it says nothing, or was not asked.
     """
@@ -29,6 +32,7 @@ class SystemScores:
     overridden: Scores
     overridden_items: int
     file_says: Mapping[str, Any] | None = None
+    corrected: CorrectedScores | None = None
     warnings: tuple[str, ...] = ()
     description: SystemDescription | None = None
 
@@ -41,8 +45,15 @@ class SystemScores:
         return {
             "as_coded": plain(self.as_coded), "as_described": plain(self.as_described),
             "overridden": plain(self.overridden), "overridden_items": self.overridden_items,
-            "equals_file": self.equals_file, "warnings": list(self.warnings), **self._described(),
+            "equals_file": self.equals_file, **self._corrected(),
+            "warnings": list(self.warnings), **self._described(),
         }  # fmt: skip
+
+    def _corrected(self) -> dict[str, Any]:
+        if self.corrected is None:
+            return {}
+        found = self.corrected.as_json()
+        return {"corrected": found.pop("metrics"), "correction": found}
 
     def _described(self) -> dict[str, Any]:
         said = self.description
@@ -97,6 +108,7 @@ def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabe
         overridden=benchmark.overridden(scored_items(study, system, judge, labels), facts),
         overridden_items=sum(1 for row in overridden if row[0] in labels),
         file_says=benchmark.stated_scores(facts, judge),
+        corrected=correct_study(study, system, judge) if labels else None,
         warnings=warnings,
         description=description,
     )

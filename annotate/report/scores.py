@@ -72,8 +72,14 @@ def scores_section(facts: Facts, scores: list[StudyScores]) -> Section:
         corrected = facts.options.corrected.get(found.judge, {})
         for system, one in found.systems.items():
             name = f"{system}, judged by {found.judge}" if len(scores) > 1 else system
-            blocks += _system(name, one, corrected.get(system, {}))
+            blocks += _system(name, one, corrected.get(system) or _corrected_of(one))
     return Section("scores", "Scores", tuple(blocks))
+
+
+def _corrected_of(found: SystemScores) -> Mapping[str, Statistic]:
+    if found.corrected is None:
+        return {}
+    return {metric: answer.statistic for metric, answer in found.corrected.metrics.items()}
 
 
 def _system(name: str, found: SystemScores, corrected: Mapping[str, Statistic]) -> Iterator[Block]:

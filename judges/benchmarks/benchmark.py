@@ -245,6 +245,7 @@ class Benchmark(Protocol):
         ...
 
 
+@runtime_checkable
 class CorrectableBenchmark(Benchmark, Protocol):
     """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors."""
 

@@ -65,6 +65,9 @@ class HaluMem:
     def needs(self) -> Mapping[str, frozenset[str]]:
         return totals.needs()
 
+    def shares(self) -> Mapping[str, tuple[str, str]]:
+        return totals.shares()
+
     def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
         return totals.terms(item, state)
 
