@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judges.benchmarks.benchmark import CorrectableBenchmark, ScoredItem, TaskDefinition, Undefined, get_benchmark
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judges.calibration.correction.records import Block, Draw, Share
-    from judges.calibration.correction.result import CorrectedScores
+    from judges.calibration.correction.result import CorrectedMetric, CorrectedScores
 
 _PROBED = 40
 """Items of a task on which is tried which terms no label changes."""
@@ -68,7 +68,18 @@ def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | No
     ]
     random = all(part.sampling == "random" for part in served.values())
     settings = Settings(provenance=Provenance(sampling="random" if random else "unknown"), shares=_shares(benchmark))
-    return corrected_scores(blocks, _combine(benchmark), settings)
+    found = corrected_scores(blocks, _combine(benchmark), settings)
+    bounded: frozenset[str] = getattr(benchmark, "bounded", frozenset)()
+    metrics = {name: _within_unit(one) if name in bounded else one for name, one in found.metrics.items()}
+    return replace(found, metrics=metrics)
+
+
+def _within_unit(metric: CorrectedMetric) -> CorrectedMetric:
+    """The interval cut to what the metric can be: it covers no less often for that."""
+    value = metric.statistic
+    if value.low is None or value.high is None:
+        return metric
+    return replace(metric, statistic=replace(value, low=max(0.0, value.low), high=min(1.0, value.high)))
 
 
 def served_part(study: Study, task: str, items: Sequence[ScoredItem], labels: Mapping[str, BlindLabels]) -> Served:

@@ -247,7 +247,11 @@ class Benchmark(Protocol):
 
 @runtime_checkable
 class CorrectableBenchmark(Benchmark, Protocol):
-    """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors."""
+    """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors.
+
+    It may also offer `shares()`: metric → (numerator, denominator) where 0 ≤ numerator ≤ denominator item by item; and
+    `bounded()`: the metrics that lie between 0 and 1.
+    """
 
     def needs(self) -> Mapping[str, frozenset[str]]:
         """Metric path ("memory_integrity / recall(all)") → what must be labelled for it: a task, or "task/part"."""

@@ -65,6 +65,9 @@ class HaluMem:
     def needs(self) -> Mapping[str, frozenset[str]]:
         return totals.needs()
 
+    def bounded(self) -> frozenset[str]:
+        return frozenset(totals.needs())
+
     def shares(self) -> Mapping[str, tuple[str, str]]:
         return totals.shares()
 
