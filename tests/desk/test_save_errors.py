@@ -64,10 +64,10 @@ def full_database(study: Study) -> Iterator[None]:
     """The journal has room, the write-ahead log has none."""
     study.writer.do(
         lambda connection: connection.execute(
-            "INSERT INTO facts SELECT 'x', 'pad', i::VARCHAR, i, repeat(md5(i::VARCHAR), 40), 'z' FROM range(900) t(i)"
+            "INSERT INTO facts SELECT 'x', 'pad', i::VARCHAR, i, repeat(md5(i::VARCHAR), 40), 'z' FROM range(99) t(i)"
         )
     )
-    room = journal_path(study.path).stat().st_size + 60_000
+    room = journal_path(study.path).stat().st_size + 30_000
     assert study.path.with_name(f"{study.path.name}.wal").stat().st_size > room
     with no_file_beyond(room):
         yield
