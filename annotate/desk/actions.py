@@ -218,7 +218,7 @@ class KeyMap:
         for action in ACTIONS:
             keys = tuple(_checked(action.id, normalise_key(key)) for key in remapped.get(action.id, action.keys))
             if not keys:
-                raise UsageError(f"Action {action.id!r} needs a key.", "", "Give it one not pressed by mistake.")
+                raise UsageError(f"Action {action.id!r} needs a key.", "", "Give it one nobody presses by mistake.")
             self.keys_of[action.id] = keys
             for key in keys:
                 self._own(key, _Owner(("action", action.id), f"action {action.id!r}"))
