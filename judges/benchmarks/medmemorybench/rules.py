@@ -37,8 +37,9 @@ NEGATION = re.compile(
     r"禁用|停用|禁忌|不能|不可|不宜|不要|避免|没有|并非|不是|未|无|\b(?:not|no|never|avoid|stop(?:ped)?|without)\b",
     re.I,
 )
-NEAR = 6
-"""Characters around a match that are searched for a negation."""
+NEAR = 12
+"""Characters around a match that are searched for a negation, within its clause."""
+CLAUSE_END = re.compile(r"[，。；！？,.;!?\n]")
 
 LIST = r"[A-F](?:\s*(?:[,，、;；/&+和与及]|AND|OR)?\s*[A-F])*(?![A-Za-z])"
 WHOLE_LIST = re.compile(rf"[\s(（\[]*({LIST})[\s)）\].。]*\Z")
@@ -181,11 +182,12 @@ def _cut(answers: Sequence[str], output: str) -> tuple[EntityDoubt, str]:
 
 
 def _negated(answer: str, output: str) -> bool:
-    if NEGATION.search(answer):
-        return False
     at = output.lower().find(answer.lower())
-    around = output[max(0, at - NEAR) : at] + "·" + output[at + len(answer) : at + len(answer) + NEAR]
-    return at >= 0 and NEGATION.search(around) is not None
+    if at < 0 or NEGATION.search(answer):
+        return False
+    before = CLAUSE_END.split(output[max(0, at - NEAR) : at])[-1]
+    after = CLAUSE_END.split(output[at + len(answer) : at + len(answer) + NEAR])[0]
+    return NEGATION.search(f"{before}·{after}") is not None
 
 
 def choice_doubt(gold: frozenset[str], output: str) -> Doubt:
