@@ -35,6 +35,7 @@ from judges.benchmarks.medmemorybench.rules import (
         ("37.5℃", "37.5°C", False, True, "spelling"),
         ("Li’s sign", "Li's sign", False, True, "spelling"),
         ("310 L/min", "310 L／min", False, True, "spelling"),
+        ("40 mg", "每晚四十，即40毫克", False, True, "spelling"),
         ("8.2 mmol/L", "是8.2mmol/L。", True, True, ""),
         ("8.2", "about 8.20", True, True, ""),
         ("1,000 mg", "1000mg", True, True, ""),
