@@ -394,7 +394,7 @@ def test_memories_say_where_they_come_from_where_they_can(tmp_path: Path) -> Non
     memories = [
         {"memory": "a", "type": "note", "session_id": 3},
         {"memory": "b", "provenance": {"source_session_id": "7"}},
-        {"memory": "c", "session_id": 3, "noise_family_id": 1},
+        {"memory": "c", "session_id": 9, "noise_family_id": 1},
         {"memory": "d", "noise_type": "health_knowledge", "noise_id": 2},
     ]
     query = query_of("sua", source_key_points=[key_point(3), key_point(7), key_point(9), key_point(0)])
@@ -404,7 +404,9 @@ def test_memories_say_where_they_come_from_where_they_can(tmp_path: Path) -> Non
     assert json.loads(imported.texts[item.texts["retrieved"]]) == ["a", "b", "c", "d"]
     assert item.slices["retrieved_noise"] == "both"
     retrieval = imported.as_described()["retrieval"]
-    assert retrieval["recall_at_k"] == 2 / 3, "sessions 3 and 7 of 3, 7 and 9; the noise session 3 is none of them"
+    assert retrieval["recall_at_k"] == 2 / 3, (
+        "3 and 7 of 3, 7 and 9: a noise session's number is no session of the patient"
+    )
     assert (retrieval["recall_n"], retrieval["mean_memories"], retrieval["mean_characters"]) == (1, 4.0, 1.0)
 
 
