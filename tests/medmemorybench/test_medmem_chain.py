@@ -177,8 +177,8 @@ def test_scores_and_flags_that_cannot_be_read_are_not_guessed() -> None:
     odd = details(ncr_score="0.75", node_validations=[{"node_id": 1, "specific_data_matched": "true"}, "x"])
     assert judge_ruling(odd) is None
     assert contradictions(True, odd, FOUR) == ["node_count_differs_from_chain"]
-    assert judge_parts(odd, FOUR) == {"cc": "0.7"}
-    assert judge_parts(details(cc_score=0.72), []) == {}
+    assert judge_parts(odd) == {"cc": "0.7"}
+    assert judge_parts(details(cc_score=0.72, node_validations=[])) == {}
 
 
 def test_the_slice_marks_contradicting_verdicts(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from medmem_records import (
     write_queries,
 )
 
+from judges.benchmarks.medmemorybench.doubts import rule_doubts
 from judges.benchmarks.medmemorybench.shapes import trap_kind
 
 # --- persona ---------------------------------------------------------------------------------------------------------
@@ -361,6 +362,31 @@ def test_rule_doubts_are_slices(tmp_path: Path) -> None:
     assert read(write(tmp_path, run_of([("1", several)]))).find("eem").slices["rule_doubt"] == "cannot_recompute"
 
 
+def test_the_list_of_doubts_holds_18_2_for_8_2_and_bd(tmp_path: Path) -> None:
+    answers = [{"content": f"{letter}. x", "is_correct": letter in "BD", "explanation": ""} for letter in "ABCD"]
+    choice = {**record_of("mq"), "model_output": "BD", "is_correct": False, "score": 0.0}
+    queries = write_queries(tmp_path, [query_of("mq", answers=answers), query_of("eem")])
+    imported = read(write(tmp_path, run_of([("1", record_of("eem")), ("1", choice)])), answers=[queries])
+    entity, letters = rule_doubts(imported.scored())
+    assert (entity.task, entity.persona, entity.query_id) == ("eem", "1", "session_10_eem_1")
+    assert (entity.kind, entity.stored, entity.as_coded, entity.read_better) == ("number_cut", True, True, False)
+    assert (letters.kind, letters.stored, letters.as_coded, letters.read_better) == (
+        "letters_missed", False, False, True,
+    )  # fmt: skip
+    assert letters.why == "the rule reads no letter, the answer says B, D"
+    assert [doubt.kind for doubt in rule_doubts(read(SHAPE).scored())] == ["number_cut"]
+
+
+def test_query_files_that_come_later_leave_the_verdicts_what_they_are(tmp_path: Path) -> None:
+    run = write(tmp_path, whole_shape())
+    before = read(run)
+    after = read(run, answers=[write_queries(tmp_path, [chain_query()])])
+    assert {i: v.verdict_hash for i, v in before.verdicts.items()} == {
+        i: v.verdict_hash for i, v in after.verdicts.items()
+    }
+    assert before.find("mcd").content_hash != after.find("mcd").content_hash
+
+
 # --- memories --------------------------------------------------------------------------------------------------------
 
 
@@ -368,7 +394,7 @@ def test_memories_say_where_they_come_from_where_they_can(tmp_path: Path) -> Non
     memories = [
         {"memory": "a", "type": "note", "session_id": 3},
         {"memory": "b", "provenance": {"source_session_id": "7"}},
-        {"memory": "c", "session_id": 3, "noise_family_id": 1},
+        {"memory": "c", "session_id": 9, "noise_family_id": 1},
         {"memory": "d", "noise_type": "health_knowledge", "noise_id": 2},
     ]
     query = query_of("sua", source_key_points=[key_point(3), key_point(7), key_point(9), key_point(0)])
@@ -378,7 +404,9 @@ def test_memories_say_where_they_come_from_where_they_can(tmp_path: Path) -> Non
     assert json.loads(imported.texts[item.texts["retrieved"]]) == ["a", "b", "c", "d"]
     assert item.slices["retrieved_noise"] == "both"
     retrieval = imported.as_described()["retrieval"]
-    assert retrieval["recall_at_k"] == 2 / 3, "sessions 3 and 7 of 3, 7 and 9; the noise session 3 is none of them"
+    assert retrieval["recall_at_k"] == 2 / 3, (
+        "3 and 7 of 3, 7 and 9: a noise session's number is no session of the patient"
+    )
     assert (retrieval["recall_n"], retrieval["mean_memories"], retrieval["mean_characters"]) == (1, 4.0, 1.0)
 
 
@@ -431,6 +459,14 @@ def test_as_coded_counts_both_copies_as_the_file_does(tmp_path: Path) -> None:
     assert coded["by_context"]["2"] == {"total": 3, "correct": 2}
     once = imported.as_described()["each_query_once"]
     assert once == {"overall_accuracy": 2 / 3, "repeats_left_out": 1}
+
+
+def test_the_other_choice_replaces_the_copy_that_was_left_out(tmp_path: Path) -> None:
+    path = write(tmp_path, resumed())
+    first, last = read(path, duplicates="first"), read(path, duplicates="last")
+    kept = [imported.facts()["second_copy"] for imported in (first, last)]
+    assert list(kept[0]) == list(kept[1]) == ["2/session_10_sua_1#1"]
+    assert [copy["2/session_10_sua_1#1"]["position"] for copy in kept] == [2, 1]
 
 
 def test_an_unknown_choice_is_no_choice(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_by_type_and_by_the_noise_that_was_retrieved(tmp_path: Path) -> None:
     by_type = {name: loss.n for name, loss in found.by_type.items()}
     assert by_type == {TYPES[task]: n for task, n in
                        (("eem", 0), ("tla", 1), ("sua", 0), ("mq", 0), ("ig", 4), ("mcd", 0))}  # fmt: skip
+    assert all(loss.only_first == loss.only_second == 0 for loss in found.by_type.values()), "told once, overall"
     scores = found.as_scores()
     assert isinstance(scores["by_type"]["state_update"]["loss"], Undefined)
     assert scores["overall"]["loss"] == 3 / 5
