@@ -33,7 +33,7 @@ class EventDraft:
 
     Attributes:
         state: the whole label after the act.
-        policy: for `reveal`: the reveal policy under which the verdict was shown.
+        policy: the reveal policy of the sitting; for `reveal` the one under which the verdict was shown.
         verdicts_shown: ids of the verdicts the person has been shown by this act.
         panels: ids of panels opened that the judge did not see.
         active_ms: active time on the item since the last event of it.

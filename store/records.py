@@ -216,10 +216,6 @@ class Problem:
     fatal: bool = True
 
 
-Record = TextRecord | SystemRecord | ItemRecord | JudgeRecord | VerdictRecord | FactRecord | Problem
-"""What a benchmark's reader yields; systems, texts and judges before what refers to them."""
-
-
 @dataclass(frozen=True, slots=True)
 class LabelState:
     """A person's whole label of an item. The default is: nothing said yet.
@@ -284,3 +280,26 @@ class LabelState:
             skipped=state["skipped"],
             flagged=state["flagged"],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRecord:
+    """A person's label that came with a benchmark's or table's file.
+
+    Attributes:
+        mode: what the file says of how it was given; "" when it says nothing (then taken as blind, and said so).
+        adjudicated: the decision of an adjudicator over several people.
+        at: ISO 8601 with offset, or "".
+    """
+
+    item_id: str
+    content_hash: str
+    annotator: str
+    state: LabelState
+    mode: str = ""
+    adjudicated: bool = False
+    at: str = ""
+
+
+Record = TextRecord | SystemRecord | ItemRecord | JudgeRecord | VerdictRecord | FactRecord | LabelRecord | Problem
+"""What a benchmark's reader yields; systems, texts and judges before what refers to them."""

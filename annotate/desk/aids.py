@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from annotate.desk.differences import differences
 from annotate.desk.document import Document, Highlight, Mark
-from annotate.desk.evidence import SimilarTurn, rank_turns, similar_spans, step_rank
 from judges.benchmarks.benchmark import Panel, TaskDefinition
+
+if TYPE_CHECKING:
+    from annotate.desk.evidence import SimilarTurn
 
 SIMILAR_TURNS = 5
 """How many turns `]` walks through."""
@@ -31,6 +33,8 @@ class Aids:
 
     def toggle_differences(self) -> str:
         """Mark what differs between reference and response, or take the marks off; returns what to say."""
+        from annotate.desk.differences import differences  # its patterns take a tenth of a first paint to compile
+
         if self.differences_shown:
             self._document.set_highlights("differences", [])
             self.differences_shown = False
@@ -50,6 +54,8 @@ class Aids:
 
     def step_similar(self, step: int) -> str:
         """To the next turn most like the gold text; returns what to say."""
+        from annotate.desk.evidence import rank_turns, similar_spans, step_rank
+
         if not self.dialogue:
             return "this item has no dialogue"
         gold = "\n".join(self._gold_texts())

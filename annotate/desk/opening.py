@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from annotate.desk.desk import Desk
@@ -39,6 +41,21 @@ def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:
             "Leave --mode out.",
         )
     return wanted
+
+
+def annotator_name(given: str) -> str:
+    """A person's name as it is stored with every label.
+
+    Raises:
+        UsageError: it is empty, or holds what is no printable character.
+    """
+    name = unicodedata.normalize("NFC", given).strip()
+    if not name or not name.isprintable():
+        raise UsageError(
+            "The annotator's name is empty or holds characters that cannot be printed." , "",
+            "Say who labels, as in --annotator dr.li",
+        )  # fmt: skip
+    return name
 
 
 def make_draw(study: Study, task: str, reveal: RevealPolicy, seed: int | None, created_by: str) -> Draw:
@@ -85,8 +102,14 @@ def sit_down(
     """The desk for a person: on the draw that is there, or on one made now (policy `item` unless said otherwise).
 
     Raises:
-        UsageError: unknown task, nothing to draw, a policy that would loosen the draw's, or a seed for an old draw.
+        UsageError: unknown task, nothing to draw, a policy that would loosen the draw's, a seed for an old draw, or a
+            name, seed or time that cannot be one.
     """
+    annotator = annotator_name(annotator)
+    if minutes is not None and not 0 < minutes < math.inf:
+        raise UsageError(f"A sitting cannot last {minutes:g} minutes.", "", "Say a number above 0, as in --minutes 60")
+    if seed is not None and not 0 <= seed < 2**63:
+        raise UsageError(f"{seed} cannot be a seed.", "", "Say a whole number from 0 to 9223372036854775807.")
     tasks = task_definitions(study)
     if task and task not in tasks:
         raise UsageError(f"There is no task {task!r}.", f"Tasks of this study: {', '.join(tasks)}.")

@@ -32,7 +32,7 @@ INLINE_WIDTH: Final = 58
 INLINE_CELLS: Final = 2_000
 """Longest text, in code points, that gives up room for a title on its left."""
 
-LONGEST_LABEL: Final = 16
+LONGEST_LABEL: Final = 20
 """Cells of the longest title that others are aligned with."""
 
 
@@ -54,7 +54,7 @@ class SectionLayout:
         """The section's blocks, its title first."""
         if self._inline:
             return self._inline_blocks()
-        title: list[Block] = [WordsBlock(-1, self.width, tuple(self._title()))]
+        title = self._title_blocks()
         if not self.is_open:
             return title
         if self.turns is not None:
@@ -68,21 +68,29 @@ class SectionLayout:
     def _inline(self) -> bool:
         if can_fold(self.section) or self.section.kind in ("dialogue", "compare") or self.width < INLINE_WIDTH:
             return False
+        if not self.section.title or cell_width(self.section.title) >= self.label_width:
+            return False
         return sum(len(unit.text) for unit in self.section.units) <= INLINE_CELLS
 
     @property
     def _named_by_columns(self) -> bool:
         return not can_fold(self.section) and not self.section.badge
 
-    def _title(self) -> list[Piece]:
+    def _title_blocks(self) -> list[Block]:
+        """The title and how much it holds; the badge beside it, or below it when it would be cut there.
+
+        A section without a title is its text alone.
+        """
+        if not self.section.title:
+            return []
+        words, badge = count_words(self.section, self.turns), self.section.badge
         label = label_of(self.section, self.is_open)
-        words = count_words(self.section, self.turns)
-        pieces = [Piece(pad(label, self.label_width) if words or self.section.badge else label, "title")]
-        if words:
-            pieces.append(Piece(words, "count"))
-        if self.section.badge:
-            pieces.append(Piece(f" · {self.section.badge}" if words else self.section.badge, "badge"))
-        return pieces
+        title = [Piece(pad(label, self.label_width) if words or badge else label, "title"), Piece(words, "count")]
+        beside = [*title, Piece(f" · {badge}" if words and badge else badge, "badge")]
+        if not badge or sum(cell_width(piece.text) for piece in beside) <= self.width:
+            return [WordsBlock(-1, self.width, tuple(beside))]
+        below = (MARGIN, Piece(badge, "badge"))
+        return [WordsBlock(-1, self.width, tuple(title)), WordsBlock(-1, self.width, below)]
 
     def _inline_blocks(self) -> list[Block]:
         """The title in a column on the left of the first row."""
@@ -103,6 +111,8 @@ class SectionLayout:
 
 def can_fold(section: Section) -> bool:
     """True for a section that opens and closes: any that starts closed, a dialogue, or what is long."""
+    if not section.title:
+        return False
     if section.folded or section.kind == "dialogue":
         return True
     return sum(len(unit.text) for unit in section.units) > INLINE_CELLS
@@ -156,7 +166,7 @@ def _plain_blocks(section: Section, width: int) -> list[Block]:
 def dialogue_blocks(units: Sequence[Unit], turns: FoldedTurns, width: int) -> list[Block]:
     """The turns below the title: a row for the speaker, the text below it, a row for a run of repeats."""
     blocks: list[Block] = []
-    margin = (Piece(" " * (2 * INDENT), "text"),)
+    margin = (Piece(" " * (2 * INDENT if width >= INLINE_WIDTH else INDENT), "text"),)
     time = ""
     for entry in turns.entries:
         index, turn = entry.first, units[entry.first]

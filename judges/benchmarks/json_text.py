@@ -27,6 +27,8 @@ SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 WRONG_CHARACTERS = re.compile("[\x00\ud800-\udfff]")
 LITERALS = ("true", "false", "null", "NaN", "-Infinity")
 LONGEST_LITERAL = len("-Infinity")
+CUT_NUMBER = re.compile(r"\.|[eE][+-]?")
+"""What is left of a number behind the digits that already make one."""
 
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -179,7 +181,7 @@ class Window:
             return False
         if error.msg.startswith("Invalid \\"):
             return len(rest) < len("\\uXXXX") and '"' not in rest
-        return not rest or any(literal.startswith(rest) for literal in LITERALS)
+        return not rest or bool(CUT_NUMBER.fullmatch(rest)) or any(literal.startswith(rest) for literal in LITERALS)
 
     def _inspect(self, value: Any, end: int) -> Parsed:
         """What is wrong with a value that could be parsed; characters nothing can show are replaced."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges.benchmarks import json_text
@@ -195,12 +195,14 @@ json_values = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=12),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text("abcdefg", max_size=3), inner, max_size=4),
     max_leaves=12,
 )
 
 
+@settings(deadline=None)
 @given(
     rows=st.lists(st.dictionaries(st.text("abc", max_size=2), json_values, max_size=4), max_size=6),
     indent=st.sampled_from([None, 1, 4]),
@@ -222,6 +224,7 @@ def test_any_chunking_reads_what_was_written(
     assert problems == []
 
 
+@settings(deadline=None)
 @given(data=st.data(), chunk=st.integers(1, 40))
 def test_places_are_those_of_the_text(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, chunk: int

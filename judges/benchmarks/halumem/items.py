@@ -10,7 +10,9 @@ context of a question is plain text.
 
 from __future__ import annotations
 
+import functools
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -72,8 +74,9 @@ def id_of(task: str, system: str, key: Sequence[Any]) -> str:
     return item_id(BENCHMARK_NAME, task, system, list(key))
 
 
-def shape_id(shape: Sequence[str]) -> str:
-    """Names an order of fields."""
+@functools.lru_cache(maxsize=1024)
+def shape_id(shape: tuple[str, ...]) -> str:
+    """Names an order of fields; a run has a handful of them."""
     return digest("halumem record", list(shape))[:8]
 
 
@@ -182,8 +185,9 @@ def kind_of(task: str, record: Mapping[str, Any]) -> str:
 
 def _weight(record: Mapping[str, Any]) -> float:
     importance = record.get("importance")
-    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    return float(importance) if is_number and importance is not None else 1.0
+    if isinstance(importance, bool) or not isinstance(importance, int | float):
+        return 1.0
+    return float(importance) if abs(importance) <= sys.float_info.max else 1.0
 
 
 def restore_record(

@@ -1,0 +1,71 @@
+"""Starting the command: nothing heavy is imported before it is needed, and no file of the user's folder is either."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands import LAUNCH, overread_command, overread_environment
+
+HEAVY = {"duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "scipy", "sklearn", "textual"}
+
+REPORT_MODULES = """
+import atexit, json, os, pathlib, sys
+atexit.register(lambda: pathlib.Path(os.environ["MODULES_FILE"]).write_text(json.dumps(list(sys.modules)), "utf-8"))
+"""
+
+
+def modules_after(code: str, file: Path, *arguments: str) -> set[str]:
+    """The top-level modules loaded when `code` has run to its end in a fresh Python."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", REPORT_MODULES + code, *arguments],
+        env=overread_environment({"MODULES_FILE": str(file)}),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return {name.partition(".")[0] for name in json.loads(file.read_text(encoding="utf-8"))}
+
+
+def test_the_module_report_sees_a_heavy_import(tmp_path: Path) -> None:
+    assert "numpy" in modules_after("import numpy.linalg", tmp_path / "modules.json")
+
+
+def test_importing_the_command_line_loads_nothing_heavy(tmp_path: Path) -> None:
+    loaded = modules_after("import annotate.cli.main", tmp_path / "modules.json")
+    assert "annotate" in loaded
+    assert loaded & HEAVY == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["label", "--help"], ["score", "--help"]], ids=" ".join)
+def test_help_loads_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
+    assert modules_after(LAUNCH, tmp_path / "modules.json", *arguments) & HEAVY == set()
+
+
+def launchers() -> dict[str, list[str]]:
+    """The ways to start overread here: from the source tree, and the installed script where there is one."""
+    script = Path(sys.executable).with_name("overread")
+    return {"source": overread_command()} | ({"installed": [str(script)]} if script.exists() else {})
+
+
+@pytest.mark.parametrize("launcher", launchers().values(), ids=launchers().keys())
+def test_files_named_like_our_packages_are_not_imported(launcher: list[str], tmp_path: Path) -> None:
+    for name in ("annotate", "judges", "store", "typer", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('a decoy was imported')\n", encoding="utf-8")
+    done = subprocess.run(
+        [*launcher, "--help"],
+        cwd=tmp_path,
+        env=overread_environment(),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, "decoy" in done.stderr) == (0, False), done.stderr
+    assert "overread" in done.stdout
