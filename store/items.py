@@ -116,6 +116,23 @@ def get_text(study: Study, text_hash: str) -> str:
     return text
 
 
+class LazyTexts(Mapping[str, str]):
+    """An item's long texts by field, each read when it is asked for."""
+
+    def __init__(self, study: Study, hashes: Mapping[str, str]) -> None:
+        self._study = study
+        self._hashes = hashes
+
+    def __getitem__(self, field: str) -> str:
+        return get_text(self._study, self._hashes[field])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._hashes)
+
+    def __len__(self) -> int:
+        return len(self._hashes)
+
+
 def get_texts(study: Study, hashes: Collection[str]) -> dict[str, str]:
     """Shared texts by hash, in one pass over the table.
 

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def canonical_json(value: Any) -> str:
     """The one JSON text of a value: sorted keys, no spaces, UTF-8 characters kept. Hashes are taken over it."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def has_broken_pair(text: str) -> bool:
+    """Whether the text holds a surrogate: half an emoji, which UTF-8 cannot say."""
+    return _SURROGATE.search(text) is not None
+
+
+def mend_pairs(text: str) -> str:
+    """The text with half surrogate pairs replaced by U+FFFD and whole ones joined."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def digest(*parts: Any) -> str:
@@ -203,10 +216,6 @@ class Problem:
     fatal: bool = True
 
 
-Record = TextRecord | SystemRecord | ItemRecord | JudgeRecord | VerdictRecord | FactRecord | Problem
-"""What a benchmark's reader yields; systems, texts and judges before what refers to them."""
-
-
 @dataclass(frozen=True, slots=True)
 class LabelState:
     """A person's whole label of an item. The default is: nothing said yet.
@@ -271,3 +280,26 @@ class LabelState:
             skipped=state["skipped"],
             flagged=state["flagged"],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRecord:
+    """A person's label that came with a benchmark's or table's file.
+
+    Attributes:
+        mode: what the file says of how it was given; "" when it says nothing (then taken as blind, and said so).
+        adjudicated: the decision of an adjudicator over several people.
+        at: ISO 8601 with offset, or "".
+    """
+
+    item_id: str
+    content_hash: str
+    annotator: str
+    state: LabelState
+    mode: str = ""
+    adjudicated: bool = False
+    at: str = ""
+
+
+Record = TextRecord | SystemRecord | ItemRecord | JudgeRecord | VerdictRecord | FactRecord | LabelRecord | Problem
+"""What a benchmark's reader yields; systems, texts and judges before what refers to them."""

@@ -70,7 +70,7 @@ def export_native(study: Study, file: Path, system: str, judge: str) -> list[str
     chosen_judge = pick("judge", judge, judges(study))
     refuse_imported(study, file)
     labels = final_labels(study)
-    items = scored_items(study, chosen_system, chosen_judge, labels, with_texts=True)
+    items = scored_items(study, chosen_system, chosen_judge, labels)
     written = []
     native = get_benchmark(study.benchmark).write_native(items, facts_of(study, chosen_system), provenance(labels))
     for number, output in enumerate(native):

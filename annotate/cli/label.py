@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import getpass
+import importlib
 import os
 import sys
-import tomllib
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +49,7 @@ def label(
     path = study_path(context)
     if not plain:
         require_terminal()
+        load_screen_meanwhile()
     with Study.open(path) as study:
         tell_notices(study)
         run_desk(study, annotator=annotator, task=task, mode=mode, minutes=minutes, seed=seed, plain=plain, keys=keys)
@@ -68,6 +70,8 @@ def run_desk(
 
     Raises:
         UsageError: an unknown mode, task or key, or nothing to label.
+        SaveError: the person left although the last act could not be saved.
+        typer.Exit: a signal ended the desk; its code is 128 and the signal's number.
     """
     from annotate.desk.opening import sit_down, task_definitions
 
@@ -82,7 +86,8 @@ def run_desk(
         return
     from annotate.tui.app import run_app
 
-    run_app(desk, remapped)
+    if code := run_app(desk, remapped):
+        raise typer.Exit(code)
     for sentence in desk.summary():
         typer.echo(sentence)
 
@@ -108,9 +113,15 @@ def open_here(study: Path | None) -> None:
         typer.echo("  overread --help               everything else")
         return
     require_terminal()
+    load_screen_meanwhile()
     with Study.open(here[0]) as opened:
         tell_notices(opened)
         run_desk(opened)
+
+
+def load_screen_meanwhile() -> None:
+    """Import the screen's code while DuckDB, which needs no interpreter for that, opens the study."""
+    threading.Thread(target=importlib.import_module, args=("annotate.tui.app",), name="overread-screen").start()
 
 
 def require_terminal() -> None:
@@ -165,6 +176,8 @@ def load_keys(path: Path | None) -> dict[str, list[str]]:
     file = keys_file(path)
     if file is None:
         return {}
+    import tomllib
+
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -37,7 +37,7 @@ def open_files(
 
     Example: overread open run_eval_stat_result.json run_eval_results.jsonl
     """
-    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.output import note
     from annotate.cli.study import require_files
     from store.study import Study
@@ -45,6 +45,7 @@ def open_files(
     require_files(files)
     if not no_tui:
         require_terminal()
+        load_screen_meanwhile()
     benchmark = recognise(files)
     path = Path.cwd() / f"{system or system_name(files[0])}.duckdb"
     if path.exists():
@@ -68,7 +69,7 @@ def demo(
     Example: overread demo
     """
     from annotate.cli.audit import print_audit
-    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.output import note, say
     from annotate.cli.study import tell_notices
     from annotate.sample import label_sample, sample_runs
@@ -76,6 +77,7 @@ def demo(
 
     if not (no_tui or plain):
         require_terminal()
+        load_screen_meanwhile()
     path = Path.cwd() / DEMO_STUDY
     if path.exists():
         study = Study.open(path)
@@ -117,7 +119,7 @@ def fill(study: Study, files: list[Path], *, system: str, judge: str, skip_bad: 
         return
     print_report(report)
     for name in judges(study):
-        for line in score_lines(score_study(study, name, system)):
+        for line in score_lines(score_study(study, name, system, described=False)):
             say(line)
 
 

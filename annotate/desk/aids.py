@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from annotate.desk.differences import Difference, differences
 from annotate.desk.document import Document, Highlight, Mark
-from annotate.desk.evidence import SimilarTurn, rank_turns, similar_spans, step_rank
 from judges.benchmarks.benchmark import Panel, TaskDefinition
+
+if TYPE_CHECKING:
+    from annotate.desk.differences import Difference
+    from annotate.desk.evidence import SimilarTurn
 
 SIMILAR_TURNS = 5
 """How many turns `]` walks through."""
@@ -55,9 +57,7 @@ class Aids:
         sides = self.compare()
         if not sides:
             return NOTHING_TO_COMPARE
-        marks = [
-            Highlight(side.section, 0, mark.start, mark.end, mark.kind) for side in sides for mark in side.marks
-        ]
+        marks = [Highlight(side.section, 0, mark.start, mark.end, mark.kind) for side in sides for mark in side.marks]
         self._document.set_highlights("differences", marks)
         self.differences_shown = True
         return "what differs is marked ≠" if marks else "no differing number, unit, date, negation or word found"
@@ -67,21 +67,22 @@ class Aids:
 
         A list is compared as a whole: what the other side says is looked for in any of its entries.
         """
+        from annotate.desk.differences import differences  # its patterns take a tenth of a first paint to compile
+
         reference = self._panel("reference", "gold")
         response = self._panel("response", "gold")
         if reference is None or response is None or reference == response:
             return []
-        texts = ["\n".join(self._document.texts(panel.field)) for panel in (reference, response)]
-        if not all(text.strip() for text in texts):
+        one, other = ("\n".join(self._document.texts(panel.field)) for panel in (reference, response))
+        if not one.strip() or not other.strip():
             return []
-        found = differences(*texts)
-        return [
-            Side(panel.field, panel.title, marks if panel.kind == "text" else (), text)
-            for panel, marks, text in zip((reference, response), (found.reference, found.response), texts, strict=True)
-        ]
+        found = differences(one, other)
+        return [_side(reference, one, found.reference), _side(response, other, found.response)]
 
     def step_similar(self, step: int) -> str:
         """To the next turn most like the gold text; returns what to say."""
+        from annotate.desk.evidence import rank_turns, similar_spans, step_rank
+
         if not self.dialogue:
             return "this item has no dialogue"
         gold = "\n".join(self._gold_texts())
@@ -131,3 +132,7 @@ class Aids:
             if fields:
                 return [text for field in fields for text in self._document.texts(field)]
         return []
+
+
+def _side(panel: Panel, text: str, marks: tuple[Difference, ...]) -> Side:
+    return Side(panel.field, panel.title, marks if panel.kind == "text" else (), text)

@@ -59,8 +59,8 @@ class Block(Protocol):
 
     def pieces(self, row: int, /) -> list[Piece]: ...
 
-    def offset(self, row: int, /) -> int:
-        """Offset in the unit's text of the row's first character; -1 where there is none."""
+    def place(self, row: int, /) -> Place:
+        """What the row starts with, so that `row_at` finds it again."""
         ...
 
     def row_at(self, unit: int, offset: int) -> int | None:
@@ -80,8 +80,8 @@ class WordsBlock(NamedTuple):
     def pieces(self, _row: int, /) -> list[Piece]:
         return fit(self.words, self.width)
 
-    def offset(self, _row: int, /) -> int:
-        return -1
+    def place(self, _row: int, /) -> Place:
+        return Place(self.unit, -1)
 
     def row_at(self, unit: int, offset: int) -> int | None:
         return 0 if unit == self.unit and offset < 0 else None
@@ -110,8 +110,8 @@ class TurnHeadBlock(NamedTuple):
             words.append(Piece(f"  × {self.said} (repeated)", "repeat"))
         return fit(words, self.width)
 
-    def offset(self, _row: int, /) -> int:
-        return -1
+    def place(self, _row: int, /) -> Place:
+        return Place(self.unit, -1)
 
     def row_at(self, unit: int, offset: int) -> int | None:
         return 0 if unit == self.unit and offset < 0 else None
@@ -134,8 +134,8 @@ class TextBlock(NamedTuple):
         left = list(self.label) if row == 0 else [Piece(" " * self.indent, "text")]
         return [*left, text_piece(self.unit, self.wrapped, row)]
 
-    def offset(self, row: int, /) -> int:
-        return self.wrapped.starts[row]
+    def place(self, row: int, /) -> Place:
+        return Place(self.unit, self.wrapped.starts[row])
 
     def row_at(self, unit: int, offset: int) -> int | None:
         return self.wrapped.line_at(max(offset, 0)) if unit == self.unit else None
@@ -162,8 +162,9 @@ class ColumnsBlock(NamedTuple):
                 pieces += [Piece(" " * (self.width - cell_width(piece.text)), "text"), Piece(RULE, "rule")]
         return pieces
 
-    def offset(self, row: int, /) -> int:
-        return self.columns[0].starts[row] if row < len(self.columns[0]) else len(self.columns[0].text)
+    def place(self, row: int, /) -> Place:
+        longest = max(range(len(self.columns)), key=lambda unit: len(self.columns[unit]))
+        return Place(longest, self.columns[longest].starts[row])
 
     def row_at(self, unit: int, offset: int) -> int | None:
         return self.columns[unit].line_at(max(offset, 0)) if 0 <= unit < len(self.columns) else None

@@ -21,6 +21,7 @@ _JOINER: Final = "\u200d"
 _EMOJI_SELECTOR: Final = "\ufe0f"
 _SPECIAL: Final = re.compile("[\u200d\ufe0f\U0001f1e6-\U0001f3ff]")
 _FLAG: Final = re.compile("[\U0001f1e6-\U0001f1ff]{2}")
+_FIRST_FLAG_LETTER, _LAST_FLAG_LETTER = "\U0001f1e6", "\U0001f1ff"
 _FIRST_TONE, _LAST_TONE = "\U0001f3fb", "\U0001f3ff"
 _ENDLESS: Final = re.compile(b"\x00{%d,}" % (LONGEST_CLUSTER + 1))
 
@@ -108,7 +109,10 @@ def _tone(text: str, widths: bytearray, index: int) -> None:
 
 @lru_cache(maxsize=4096)
 def _is_emoji(character: str) -> bool:
-    return not character.isascii() and (unicodedata.category(character) == "So" or _widened_by_selector(character))
+    """True for a character that joiners join; flags' letters pair up by themselves."""
+    if character.isascii() or _FIRST_FLAG_LETTER <= character <= _LAST_FLAG_LETTER:
+        return False
+    return unicodedata.category(character) == "So" or _widened_by_selector(character)
 
 
 @lru_cache(maxsize=4096)

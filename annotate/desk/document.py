@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Final, Literal, NamedTuple
@@ -188,9 +188,13 @@ class Document:
         return tuple(turns.counts) if turns else tuple(range(len(self.section(section).units)))
 
     def original_unit(self, section: str, unit: int) -> int:
-        """The unit where `unit` is shown: itself, or the earlier turn that it repeats."""
+        """The unit where `unit` is shown: itself, or the earlier turn that it repeats.
+
+        Raises:
+            KeyError: there is no such section. IndexError: it has no such unit.
+        """
         turns = self._turns[self._index[section]]
-        return turns.original[unit] if turns else unit
+        return (turns.original if turns else range(len(self.section(section).units)))[unit]
 
     def same_units(self, section: str, unit: int) -> tuple[int, ...]:
         """All turns that say what `unit` says."""
@@ -201,12 +205,17 @@ class Document:
         return tuple(index for index, source in enumerate(turns.original) if source == original)
 
     def locate(self, section: str, unit: int, offset: int = -1) -> int | None:
-        """The row of a unit's head (offset -1), or of a character of it; None while its section is closed.
+        """The row of a unit's head (offset -1), or of a character of it; None while that is folded or not laid out.
 
         Unit -1 is the section's title, or its first row when the title stands beside the text.
         """
+        return self._row_at(section, self.original_unit(section, unit) if unit >= 0 else unit, offset)
+
+    def _row_at(self, section: str, unit: int, offset: int) -> int | None:
+        """The row of a unit just as it is numbered, a run of repeats by its first turn."""
         index = self._index[section]
-        unit = self.original_unit(section, unit) if unit >= 0 else unit
+        if not self._laid:
+            return None
         first = self._first_block(index)
         fallback = None if unit >= 0 else self._row_of(first)
         for number in range(first, len(self._laid)):
@@ -229,12 +238,12 @@ class Document:
     def position(self, row: int) -> Position:
         """Where a row is, to find it again with `row_of` after folding or at another width."""
         laid, within = self._block_at(row)
-        return Position(self.sections[laid.section].id, Place(laid.block.unit, laid.block.offset(within)))
+        return Position(self.sections[laid.section].id, laid.block.place(within))
 
     def row_of(self, position: Position) -> int:
         """The row of a position; the section's title when it is closed."""
         section, (unit, offset) = position
-        row = self.locate(section, unit, offset)
+        row = self._row_at(section, unit, offset)
         return row if row is not None else self.locate(section, -1) or 0
 
     def _block_at(self, row: int) -> tuple[_Laid, int]:
@@ -339,8 +348,3 @@ def _start_of(highlight: Highlight) -> int:
 
 def _end_of(highlight: Highlight) -> int:
     return highlight.end
-
-
-def highlights_from(section: str, spans: Mapping[int, Iterable[tuple[int, int, HighlightRole]]]) -> list[Highlight]:
-    """Highlights of one section from the spans of each unit."""
-    return [Highlight(section, unit, *span) for unit, unit_spans in spans.items() for span in unit_spans]

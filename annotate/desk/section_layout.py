@@ -32,7 +32,7 @@ INLINE_WIDTH: Final = 58
 INLINE_CELLS: Final = 2_000
 """Longest text, in code points, that gives up room for a title on its left."""
 
-LONGEST_LABEL: Final = 16
+LONGEST_LABEL: Final = 20
 """Cells of the longest title that others are aligned with."""
 
 
@@ -68,6 +68,8 @@ class SectionLayout:
     def _inline(self) -> bool:
         if can_fold(self.section) or self.section.kind in ("dialogue", "compare") or self.width < INLINE_WIDTH:
             return False
+        if not self.section.title or cell_width(self.section.title) >= self.label_width:
+            return False
         return sum(len(unit.text) for unit in self.section.units) <= INLINE_CELLS
 
     @property
@@ -75,11 +77,16 @@ class SectionLayout:
         return not can_fold(self.section) and not self.section.badge
 
     def _title_blocks(self) -> list[Block]:
-        """The title and how much it holds; the badge beside it, or below it when it would be cut there."""
+        """The title and how much it holds; the badge beside it, or below it when it would be cut there.
+
+        A section without a title is its text alone.
+        """
+        if not self.section.title:
+            return []
         words, badge = count_words(self.section, self.turns), self.section.badge
         label = label_of(self.section, self.is_open)
         title = [Piece(pad(label, self.label_width) if words or badge else label, "title"), Piece(words, "count")]
-        beside = [*title, Piece(f" · {badge}" if words else badge, "badge")]
+        beside = [*title, Piece(f" · {badge}" if words and badge else badge, "badge")]
         if not badge or sum(cell_width(piece.text) for piece in beside) <= self.width:
             return [WordsBlock(-1, self.width, tuple(beside))]
         below = (MARGIN, Piece(badge, "badge"))
@@ -104,6 +111,8 @@ class SectionLayout:
 
 def can_fold(section: Section) -> bool:
     """True for a section that opens and closes: any that starts closed, a dialogue, or what is long."""
+    if not section.title:
+        return False
     if section.folded or section.kind == "dialogue":
         return True
     return sum(len(unit.text) for unit in section.units) > INLINE_CELLS

@@ -69,6 +69,13 @@ class Walk:
         """What a key is about: the line at the review's cursor, or the item that is read."""
         return self.review.line.reading if self.review is not None else self.current
 
+    def look_ahead(self) -> Reading | None:
+        """The item that most likely comes next; None when there is none."""
+        place = self.ledger.waiting.next(self.place + 1) if self.phase != "done" else None
+        if place is None or place == self.place:
+            return None
+        return self.ledger.read(self.queue.items[place].item_id)
+
     # By the person's wish
 
     def go_on(self) -> None:

@@ -11,8 +11,9 @@ import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from judges.benchmarks.stages import Tracing
 from store.records import LabelState, Record, VerdictRecord
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -39,14 +40,36 @@ class Label:
     hint: str = ""
 
 
+DecisionKind = Literal["choice", "number", "checklist", "ranking"]
+"""How a decision is given and stored, always as one string.
+
+choice: one of the labels, its value. number: a decimal between `low` and `high`, as its shortest decimal text.
+checklist: rows × columns, every cell one of the labels' values; canonical JSON {row id: {column id: value}}.
+ranking: the entries best first, ties together; canonical JSON [[entry id, …], …].
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A further decision of the same label, with its own labels and keys."""
+    """A further decision of the same label, with its own labels and keys.
+
+    Attributes:
+        labels: the options of a choice, or what a checklist's cells take.
+        columns: of a checklist: (id, title) pairs.
+        rows_field: of a checklist or ranking: the payload field that lists rows or entries as
+            [{"id", "title", "text"?}, …].
+        low, high: bounds of a number.
+    """
 
     id: str
     title: str
-    labels: tuple[Label, ...]
+    labels: tuple[Label, ...] = ()
     required: bool = True
+    kind: DecisionKind = "choice"
+    columns: tuple[tuple[str, str], ...] = ()
+    rows_field: str = ""
+    low: float = 0.0
+    high: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +100,8 @@ class TaskDefinition:
         level: how `value`s compare; ordinal values are ranked in the order of `labels`, reversed.
         tags: failure kinds offered by `t` + digit.
         rubric: Markdown, our own words.
+        kind: how the value itself is given; `labels` are empty for a number or a ranking.
+        rows_field, low, high: as for a `Part`.
     """
 
     task: str
@@ -88,6 +113,10 @@ class TaskDefinition:
     parts: tuple[Part, ...] = ()
     tags: tuple[str, ...] = ()
     rubric: str = ""
+    kind: DecisionKind = "choice"
+    rows_field: str = ""
+    low: float = 0.0
+    high: float = 1.0
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -97,7 +126,10 @@ class TaskDefinition:
         def labels(rows: Iterable[Mapping[str, Any]]) -> tuple[Label, ...]:
             return tuple(Label(**row) for row in rows)
 
-        parts = tuple(Part(**{**part, "labels": labels(part["labels"])}) for part in data["parts"])
+        parts = tuple(
+            Part(**{**part, "labels": labels(part["labels"]), "columns": tuple(map(tuple, part.get("columns", ())))})
+            for part in data["parts"]
+        )
         panels = tuple(Panel(**panel) for panel in data["panels"])
         return cls(
             **{**data, "labels": labels(data["labels"]), "parts": parts, "panels": panels, "tags": tuple(data["tags"])}
@@ -117,11 +149,18 @@ class Source:
     answers: tuple[Path, ...] = ()
     system: str = ""
     judge: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """What only some benchmarks ask for, by name (`tasks`: a task file; `label_mode`, `sampled`, `regime` …)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredItem:
-    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if any."""
+    """An item as scoring sees it: what it is, the judge's verdict on it, and the person's final label if any.
+
+    Attributes:
+        texts: the long texts themselves by field, read when asked for.
+        extra: fields of the benchmark's own record that nobody is shown.
+    """
 
     item_id: str
     task: str
@@ -188,6 +227,10 @@ class Benchmark(Protocol):
         """`as_coded` with people's final labels in place of the verdicts they decided."""
         ...
 
+    def stated_scores(self, facts: Mapping[str, Mapping[str, Any]], judge: str) -> Mapping[str, Any] | None:
+        """The scores that the imported file states of itself under this judge; None when it states none."""
+        ...
+
     def write_native(
         self,
         items: Iterable[ScoredItem],
@@ -199,6 +242,79 @@ class Benchmark(Protocol):
         `provenance` maps item id to {"annotator", "at", "note", …} of the final label. The judge's own verdict stays in
         the record beside the person's.
         """
+        ...
+
+
+@runtime_checkable
+class CorrectableBenchmark(Benchmark, Protocol):
+    """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors.
+
+    It may also offer `shares()`: metric → (numerator, denominator) where 0 ≤ numerator ≤ denominator item by item; and
+    `bounded()`: the metrics that lie between 0 and 1.
+    """
+
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        """Metric path ("memory_integrity / recall(all)") → what must be labelled for it: a task, or "task/part"."""
+        ...
+
+    def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
+        """What one item adds to the totals when its label is `state`; None: as the code counts a failed verdict."""
+        ...
+
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        """Metric path → value, from the sums of `terms` over all items."""
+        ...
+
+
+class InferringBenchmark(Benchmark, Protocol):
+    """A benchmark whose tasks depend on what is read; its `tasks()` are only those that every source has."""
+
+    def tasks_for(self, source: Source) -> Sequence[TaskDefinition]:
+        """The tasks of a source.
+
+        Raises:
+            InputError: they cannot be told; says every reason.
+        """
+        ...
+
+    def inference(self, source: Source) -> Sequence[str]:
+        """What was found out about a source that nobody said, as sentences to print.
+
+        Column names and labels in them are the file's own: foreign text.
+        """
+
+
+@runtime_checkable
+class DescribingBenchmark(Benchmark, Protocol):
+    """A benchmark that says more of its scores than the official script does.
+
+    Attributes:
+        headline: metric path → short name: the metrics that a table shows when it cannot show all.
+    """
+
+    headline: Mapping[str, str]
+
+    def breakdowns(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Scores]:
+        """Table name → {row: {variant: scores in the official nesting}}, or {row: scores} where there is one variant.
+
+        As for the next two, `items` come as for `as_coded`, with people's final labels, and may be consumed once.
+        """
+        ...
+
+    def warnings(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
+        """What one must know to read the scores as coded, in sentences; only what applies to this system."""
+        ...
+
+    def tracing(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Tracing:
+        """Where wrong results come from, by the verdicts and, where people labelled, by final labels."""
+        ...
+
+
+class DerivingBenchmark(Benchmark, Protocol):
+    """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
+
+    def derived(self, task: str, payload: Mapping[str, Any], state: LabelState) -> Sequence[tuple[str, str]]:
+        """(title, words) lines to show once the label is given."""
         ...
 
 

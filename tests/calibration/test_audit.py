@@ -410,7 +410,7 @@ def test_importing_the_label_rules_loads_no_numeric_library() -> None:
         "import sys, judges.calibration.statistical_label, judges.calibration.statistic;"
         "print(sorted({'numpy', 'scipy', 'sklearn', 'krippendorff'} & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert shown.stdout.strip() == "[]"
 
 
@@ -422,5 +422,5 @@ def test_importing_the_audit_loads_only_numpy() -> None:
         "import sys, judges.calibration.audit;"
         "print(sorted({'numpy', 'scipy', 'sklearn', 'krippendorff'} & set(sys.modules)))"
     )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert shown.stdout.strip() == "['numpy']"

@@ -21,12 +21,18 @@ from store.records import (
     SystemRecord,
     TextRecord,
     VerdictRecord,
+    canonical_json,
 )
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "halumem"
 SHEET = FIXTURES / "synthetic_eval_results.jsonl"
 VERDICTS = FIXTURES / "synthetic_eval_stat_result.json"
 MARTIN = FIXTURES / "martin_worked_example_stat_result.json"
+
+
+def stored(value: Any) -> Any:
+    """The value as it comes back from a study: through canonical JSON, which sorts names."""
+    return json.loads(canonical_json(value))
 
 
 @dataclass
@@ -61,7 +67,7 @@ class Imported:
         elif isinstance(record, FactRecord):
             by_key = self.facts.setdefault(record.kind, {})
             assert record.key not in by_key
-            by_key[record.key] = json.loads(json.dumps(record.payload))
+            by_key[record.key] = stored(record.payload)
         elif isinstance(record, JudgeRecord):
             self.judges[record.judge_id] = record
         else:
@@ -90,12 +96,12 @@ class Imported:
                 cluster=item.cluster,
                 group=item.group,
                 weight=item.weight,
-                payload=json.loads(json.dumps(item.payload)),
+                payload=stored(item.payload),
                 slices=item.slices,
                 verdict=self.verdicts.get(item_id),
                 label=self.labels.get(item_id),
                 texts={name: self.texts[text] for name, text in item.texts.items()},
-                extra=json.loads(json.dumps(item.extra)),
+                extra=stored(item.extra),
             )
 
     def as_coded(self) -> dict[str, Any]:
@@ -123,7 +129,9 @@ class Imported:
         return found
 
     def label(self, task: str, content: str, value: str | None, **more: Any) -> ItemRecord:
-        item = self.find(task, content)
+        return self.label_item(self.find(task, content), value, **more)
+
+    def label_item(self, item: ItemRecord, value: str | None, **more: Any) -> ItemRecord:
         self.labels[item.item_id] = LabelState(value=value, **more)
         return item
 

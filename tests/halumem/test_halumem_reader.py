@@ -549,6 +549,7 @@ def test_records_that_cannot_be_placed_are_faults_with_their_line(
             {"memory_points": [], "dialogue": [], "extracted_memories": [], "questions": [{"answer": "a"}]},
             "no question",
         ),
+        ({"memory_points": [], "dialogue": [], "extracted_memories": [], "questions": 3}, "are no list"),
     ],
 )
 def test_sessions_that_are_not_whole_are_faults(pair: Imported, tmp_path: Path, session: Any, told: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges.benchmarks import json_text
@@ -202,6 +202,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     rows=st.lists(st.dictionaries(st.text("abc", max_size=2), json_values, max_size=4), max_size=6),
     indent=st.sampled_from([None, 1, 4]),
@@ -223,6 +224,7 @@ def test_any_chunking_reads_what_was_written(
     assert problems == []
 
 
+@settings(deadline=None)
 @given(data=st.data(), chunk=st.integers(1, 40))
 def test_places_are_those_of_the_text(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, chunk: int

@@ -7,6 +7,7 @@ Textual or Rich would read it as markup (`[/x]` there ends the app, `[@click=…
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,6 +58,8 @@ def keyword(call: ast.Call, name: str) -> ast.expr | None:
 # --- encoding ---
 
 OPENS_NO_TEXT = {"os", "webbrowser", "tarfile", "zipfile", "shelve", "dbm"}
+CLASS = re.compile(r"cls|[A-Z]\w*")
+"""A class: its `open` is a constructor of ours (`Study.open`)."""
 BINARY_UNLESS_ASKED = {"gzip", "bz2", "lzma"}
 TEMPORARY = {"NamedTemporaryFile", "TemporaryFile", "SpooledTemporaryFile"}
 ENCODINGS = {"utf-8", "utf-8-sig"}
@@ -78,7 +81,7 @@ def _is_text(owner: str, name: str, call: ast.Call) -> bool:
         return "b" not in _mode(call, 1 if name == "SpooledTemporaryFile" else 0, default="w+b")
     if name == "fdopen":
         return "b" not in _mode(call, 1, default="r")
-    if name != "open" or owner in OPENS_NO_TEXT:
+    if name != "open" or owner in OPENS_NO_TEXT or CLASS.fullmatch(owner):
         return False
     if owner in BINARY_UNLESS_ASKED:
         return "t" in _mode(call, 1, default="rb")
@@ -108,8 +111,8 @@ def _names_utf8(name: str, call: ast.Call) -> bool:
 
 # --- markup ---
 
-SAYS_MARKUP = {"Static", "Label", "OptionList", "Console"}
-"""What parses markup unless told not to, and can be told when it is made."""
+SAYS_MARKUP = {"Static", "Label", "OptionList"}
+"""Widgets that parse markup unless told not to when they are made."""
 READS_MARKUP = {
     "Button",
     "Checkbox",
@@ -119,7 +122,6 @@ READS_MARKUP = {
     "Selection",
     "Tab",
     "TabPane",
-    "add",
     "add_column",
     "add_columns",
     "add_leaf",
@@ -132,11 +134,11 @@ MARKUP_ATTRIBUTES = {"border_title", "border_subtitle", "tooltip", "label", "pro
 MARKUP_MODULES = {"rich.markup", "textual.markup"}
 
 
-def markup_from_data(tree: ast.AST) -> Iterator[Finding]:
-    """Strings built from data where Textual or Rich would read markup in them."""
+def markup_in_widgets(tree: ast.AST) -> Iterator[Finding]:
+    """Strings built from data where a widget would read markup in them. For files that use textual."""
     yield from _unsaid_markup(tree)
     yield from _built_strings(tree)
-    yield from _markup_tools(tree)
+    yield from _rendered_strings(tree)
 
 
 def _unsaid_markup(tree: ast.AST) -> Iterator[Finding]:
@@ -158,14 +160,21 @@ def _built_strings(tree: ast.AST) -> Iterator[Finding]:
             for target in node.targets:
                 if isinstance(target, ast.Attribute) and target.attr in MARKUP_ATTRIBUTES:
                     yield Finding(node.lineno, f"{target.attr} reads markup: give it a Content or Text")
-        elif isinstance(node, ast.FunctionDef) and node.name == "render":
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.Return) and inner.value is not None and _is_built_string(inner.value):
-                    yield Finding(inner.lineno, "render() of a string reads markup: return a Content or Text")
 
 
-def _markup_tools(tree: ast.AST) -> Iterator[Finding]:
+def _rendered_strings(tree: ast.AST) -> Iterator[Finding]:
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.name == "render":
+            for node in ast.walk(function):
+                if isinstance(node, ast.Return) and node.value is not None and _is_built_string(node.value):
+                    yield Finding(node.lineno, "render() of a string reads markup: return a Content or Text")
+
+
+def markup_tools(tree: ast.AST) -> Iterator[Finding]:
+    """Consoles that read markup, and the tools to make or escape it. For every file."""
     for _, name, call in calls(tree):
+        if name == "Console" and not _is_false(keyword(call, "markup")):
+            yield Finding(call.lineno, "Console() says markup=False")
         if name == "from_markup" and not (call.args and isinstance(call.args[0], ast.Constant)):
             yield Finding(call.lineno, "from_markup() of anything but a fixed text")
     for node in ast.walk(tree):

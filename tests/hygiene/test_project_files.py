@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.commands import ROOT
+from annotate.desk.actions import ACTIONS
+from tests.commands import ROOT, Overread
 
 
 def toml(name: str) -> dict[str, Any]:
@@ -85,3 +86,20 @@ def test_every_marked_tier_stays_out_of_the_plain_run() -> None:
     options = toml("pyproject.toml")["tool"]["pytest"]["ini_options"]
     for marker in options["markers"]:
         assert f"not {marker.partition(':')[0]}" in options["addopts"]
+
+
+def test_the_readme_lists_every_key_as_the_desk_has_it() -> None:
+    rows = ["| {} | {} |".format(" ".join(f"`{key}`" for key in one.keys), one.description) for one in ACTIONS]
+    assert [row for row in rows if row not in text("README.md").splitlines()] == []
+
+
+def test_the_readme_names_every_command_and_no_other(overread_cli: Overread) -> None:
+    offered = re.search(r"^Commands:\n((?: .*\n)+)", overread_cli("--help").stdout, re.MULTILINE)
+    assert offered
+    commands = set(re.findall(r"^  (\w+)", offered[1], re.MULTILINE))
+    table = "\n".join(line for line in text("README.md").splitlines() if line.startswith("| `"))
+    first_column = " ".join(row.split("|")[1] for row in table.splitlines())
+    assert {name for name in commands if f"`{name}" not in first_column} == set()
+    code = re.findall(r"^    .*|`[^`]+`", text("README.md"), re.MULTILINE)
+    used = {name for line in code for name in re.findall(r"overread (?:--study \S+ )?([a-z]+)", line)}
+    assert used - commands == set()

@@ -8,7 +8,15 @@ import re
 import pytest
 
 from tests.commands import ROOT
-from tests.hygiene.source_rules import PACKAGES, broken_lines, markup_from_data, source_files, text_without_encoding
+from tests.hygiene.source_rules import (
+    PACKAGES,
+    Finding,
+    broken_lines,
+    markup_in_widgets,
+    markup_tools,
+    source_files,
+    text_without_encoding,
+)
 
 
 def test_every_text_file_is_opened_as_utf8() -> None:
@@ -17,7 +25,13 @@ def test_every_text_file_is_opened_as_utf8() -> None:
 
 
 def test_no_string_of_data_is_read_as_markup() -> None:
-    assert broken_lines(ROOT, source_files(ROOT, "annotate"), markup_from_data) == []
+    assert broken_lines(ROOT, source_files(ROOT, "annotate/tui"), markup_in_widgets) == []
+    assert broken_lines(ROOT, source_files(ROOT, *PACKAGES), markup_tools) == []
+
+
+def markup_findings(code: str) -> list[Finding]:
+    tree = ast.parse(code)
+    return [*markup_in_widgets(tree), *markup_tools(tree)]
 
 
 def test_no_line_silences_the_rule_against_naive_times() -> None:
@@ -38,6 +52,7 @@ def test_no_line_silences_the_rule_against_naive_times() -> None:
         "open(p, mode='a')",
         "io.open(p)",
         "path.open()",
+        "Path(name).open()",
         "self.folder.path.open('w')",
         "path.read_text()",
         "path.write_text(text)",
@@ -64,6 +79,7 @@ def test_text_without_encoding_is_found(code: str) -> None:
         "path.write_text(text, encoding='utf-8', newline='')",
         "path.read_text(encoding=chosen)",
         "os.open(p, os.O_RDONLY)",
+        "Study.open(p)",
         "os.fdopen(fd, 'wb')",
         "tempfile.NamedTemporaryFile()",
         "gzip.open(p)",
@@ -99,7 +115,7 @@ def test_named_encodings_and_bytes_pass(code: str) -> None:
     ],
 )
 def test_markup_from_data_is_found(code: str) -> None:
-    assert len(list(markup_from_data(ast.parse(code)))) == 1
+    assert len(markup_findings(code)) == 1
 
 
 @pytest.mark.parametrize(
@@ -114,11 +130,11 @@ def test_markup_from_data_is_found(code: str) -> None:
         "Option(Content(name))",
         "table.add_row(Text(name), Text(f'{count}'))",
         "Button('a ' + 'b')",
-        "seen.add(name)",
+        "seen.add(f'{name}: {count}')",
         "pane.border_title = Content(name)",
         "def render(self):\n    return Content(f'{self.name}')",
         "Content.from_markup('[b]fixed[/b]')",
     ],
 )
 def test_fixed_texts_and_content_pass(code: str) -> None:
-    assert list(markup_from_data(ast.parse(code))) == []
+    assert markup_findings(code) == []

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.commands import overread_environment
 from tests.terminal.harness import Terminal
 from tests.terminal.virtual_screen import VirtualScreen
 
 COLUMNS, ROWS = 140, 45
+SOURCES = {"PYTHONPATH": overread_environment()["PYTHONPATH"]}
+"""So that the programs find the source tree."""
 QUIET = 0.12
 """Seconds without output after which a repaint is over."""
 KEY_TIMEOUT = 3.0
@@ -93,7 +96,7 @@ def measure(program: Program, timings: Timings, keys: int, start_timeout: float 
     Raises:
         AssertionError: the program never showed its first place; says what it showed.
     """
-    with Terminal(program.command, columns=COLUMNS, rows=ROWS, cwd=program.cwd) as terminal:
+    with Terminal(program.command, columns=COLUMNS, rows=ROWS, env=SOURCES, cwd=program.cwd) as terminal:
         replay = Replay(terminal, program.position)
         timings.first_paint.append(_first_paint(terminal, replay, program, start_timeout) - terminal.started_at)
         timings.screens = [replay.text]

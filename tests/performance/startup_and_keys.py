@@ -16,32 +16,13 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.commands import ROOT, Overread, overread_command
+from tests.commands import overread_command
 from tests.performance.measuring import COLUMNS, ROWS, Program, Timings, comparison, measure
+from tests.sample_study import make_sample_study
 
 POSITION = r"\b(\d+) ?/ ?\d+\b"
 LABEL_KEYS = ("1", "2", "3")
 TASK = "qa"
-
-
-def make_study(folder: Path, name: str) -> Path:
-    """A fresh study of the sample data.
-
-    Raises:
-        AssertionError: a command failed; shows what it said.
-    """
-    overread, study = Overread(), folder / name
-    outcomes = [overread("init", study, "--benchmark", "halumem", cwd=folder)]
-    for results in sorted((ROOT / "sample_data" / "halumem").rglob("*_eval_stat_result.json")):
-        system = results.name.removesuffix("_eval_stat_result.json")
-        answers = results.with_name(f"{system}_eval_results.jsonl")
-        outcomes.append(
-            overread("--study", study, "import", results, "--answers", answers, "--system", system, cwd=folder)
-        )
-    assert len(outcomes) > 1, "there is no sample data"
-    for outcome in outcomes:
-        assert outcome.exit_code == 0, outcome
-    return study
 
 
 def desk(study: Path) -> Program:
@@ -61,13 +42,13 @@ def bare(screens: Path) -> Program:
 def compare(folder: Path, runs: int, keys: int) -> str:
     """The table. The first run of each is thrown away: it compiles, and gathers the texts for the bare app."""
     first = Timings()
-    measure(desk(make_study(folder, "first.duckdb")), first, keys)
+    measure(desk(make_sample_study(folder, "first.duckdb")), first, keys)
     screens = folder / "screens.json"
     screens.write_text(json.dumps(first.screens), encoding="utf-8")
     measure(bare(screens), Timings(), 1)
     ours, theirs = Timings(), Timings()
     for run in range(runs):
-        measure(desk(make_study(folder, f"run{run}.duckdb")), ours, keys)
+        measure(desk(make_sample_study(folder, f"run{run}.duckdb")), ours, keys)
         measure(bare(screens), theirs, keys)
     return comparison("overread label", ours, "bare app", theirs)
 

@@ -38,6 +38,16 @@ TMUX_KEYS = {
     "f1": "F1",
 }
 
+HELD = """trap : INT
+tmux -S {socket} wait-for start
+{command}
+echo $? > {written}
+mv {written} {exit_file}
+exec tail -f /dev/null
+"""
+"""Waits for the start, runs the program, tells its exit code, keeps the window (tmux 3.3's own `pane_dead_status` is
+sometimes never set)."""
+
 
 def tmux_key(key: str) -> str:
     """tmux's name of a key as `harness.key_bytes` names it: `ctrl+x`, `alt+x`, a named key, or one character."""
@@ -72,15 +82,20 @@ class Tmux:
             raise FileNotFoundError("tmux is not installed")
         self._folder = Path(tempfile.mkdtemp(prefix="overread-tmux-"))
         self._socket = str(self._folder / "socket")
+        self._exit_file = self._folder / "exit"
         self._env = terminal_environment(env)
         self._start(command, columns, rows, cwd or Path.cwd())
 
     def _start(self, command: Sequence[str], columns: int, rows: int, cwd: Path) -> None:
         """Open the window with the program held back until the window has its size and its options."""
-        held = f"tmux -S {shlex.quote(self._socket)} wait-for start; exec {shlex.join(command)}"
-        self._tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(cwd), "sh", "-c", held)
-        for option, value in (("remain-on-exit", "on"), ("remain-on-exit-format", ""), ("status", "off")):
-            self._tmux("set-option", "-gq", option, value)
+        script = HELD.format(
+            socket=shlex.quote(self._socket),
+            command=shlex.join(command),
+            written=shlex.quote(str(self._exit_file.with_suffix(".part"))),
+            exit_file=shlex.quote(str(self._exit_file)),
+        )
+        self._tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(cwd), "sh", "-c", script)
+        self._tmux("set-option", "-g", "status", "off")
         self.resize(columns, rows)
         self._tmux("wait-for", "-S", "start")
 
@@ -115,9 +130,8 @@ class Tmux:
 
     @property
     def exit_code(self) -> int | None:
-        """The program's exit code, or None while it runs."""
-        dead, status = self._tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status}").split(" ", 1)
-        return int(status) if dead == "1" and status.strip() else None
+        """The program's exit code (128 + n when signal n ended it), or None while it runs."""
+        return int(self._exit_file.read_text(encoding="utf-8")) if self._exit_file.exists() else None
 
     @property
     def in_alternate(self) -> bool:

@@ -23,6 +23,7 @@ from rich.style import Style
 from rich.text import Text
 
 from tests.commands import ROOT, overread_command, overread_environment
+from tests.sample_study import make_sample_study
 from tests.terminal.harness import Terminal
 
 WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -37,7 +38,7 @@ class Shot:
 
     Attributes:
         name: file name without `.svg`.
-        arguments: of `overread`.
+        arguments: of `overread`, on a fresh study of the sample data.
         steps: ("wait", regular expression) or ("press", key), in order.
     """
 
@@ -45,10 +46,16 @@ class Shot:
     arguments: Sequence[str]
     steps: Sequence[tuple[str, str]]
     columns: int = 140
-    rows: int = 45
+    rows: int = 32
 
 
-SHOTS = (Shot("screenshot", ("demo",), (("wait", r"Your label"), ("press", "1"), ("wait", r"Judge"))),)
+SHOTS = (
+    Shot(
+        "screenshot",
+        ("label", "--annotator", "dr.li", "--task", "qa", "--seed", "2"),
+        (("wait", r"BLIND"), ("press", "v"), ("wait", r"▾ Dialogue"), ("press", "1"), ("wait", r"VERDICT SHOWN")),
+    ),
+)
 
 
 def svg(cells: Sequence[Sequence[Char]], title: str, name: str) -> str:
@@ -64,20 +71,20 @@ def svg(cells: Sequence[Sequence[Char]], title: str, name: str) -> str:
 
 
 def _line(row: Sequence[Char]) -> Text:
-    """A row in as few pieces as it has styles; each wide character is its own: rich would squeeze several into half."""
+    """A row cut into pieces that rich places exactly: words of one style, blanks, single wide characters.
+
+    Viewers trim the blanks at the ends of a piece, and rich counts a wide character as one cell when it fits a piece.
+    """
     line = Text(end="")
-    for _, cells in groupby(enumerate(row), key=lambda place: (_look(place[1]), _wide_at(*place))):
+    for _, cells in groupby(enumerate(row), key=lambda place: _piece(*place)):
         piece = [cell for _, cell in cells]
         line.append("".join(cell.data for cell in piece), _style(piece[0]))
     return line
 
 
-def _look(cell: Char) -> Char:
-    return cell._replace(data="")
-
-
-def _wide_at(column: int, cell: Char) -> int:
-    return column if cell_len(cell.data) == 2 else -1
+def _piece(column: int, cell: Char) -> tuple[Char, bool, int]:
+    """What neighbouring cells of one piece have in common."""
+    return cell._replace(data=""), cell.data == " ", column if cell_len(cell.data) == 2 else -1
 
 
 def _style(cell: Char) -> Style:
@@ -108,24 +115,19 @@ def take(shot: Shot) -> str:
     Raises:
         AssertionError: something waited for never came; shows the screen.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="overread-shot-") as folder,
-        Terminal(
-            overread_command(*shot.arguments),
-            columns=shot.columns,
-            rows=shot.rows,
-            cwd=Path(folder),
-            env={"PYTHONPATH": overread_environment()["PYTHONPATH"], "HOME": folder},
-        ) as terminal,
-    ):
-        for action, what in shot.steps:
+    with tempfile.TemporaryDirectory(prefix="overread-shot-") as name:
+        folder = Path(name)
+        command = overread_command("--study", str(make_sample_study(folder)), *shot.arguments)
+        env = {"PYTHONPATH": overread_environment()["PYTHONPATH"], "HOME": name}
+        with Terminal(command, columns=shot.columns, rows=shot.rows, cwd=folder, env=env) as terminal:
+            for action, what in shot.steps:
+                terminal.wait_quiet(0.5)
+                if action == "wait":
+                    terminal.wait_for(what)
+                else:
+                    terminal.send(what)
             terminal.wait_quiet(0.5)
-            if action == "wait":
-                terminal.wait_for(what)
-            else:
-                terminal.send(what)
-        terminal.wait_quiet(0.5)
-        return svg(terminal.display.cells, f"overread {' '.join(shot.arguments)}", shot.name)
+            return svg(terminal.display.cells, "overread", shot.name)
 
 
 def main(folder: Path) -> None:

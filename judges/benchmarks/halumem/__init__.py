@@ -6,12 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judges.benchmarks.benchmark import Benchmark, NativeFile, ScoredItem, Scores, Source, TaskDefinition
-from judges.benchmarks.halumem import described, reader, scoring, writer
+from judges.benchmarks.benchmark import (
+    CorrectableBenchmark,
+    DescribingBenchmark,
+    NativeFile,
+    ScoredItem,
+    Scores,
+    Source,
+    TaskDefinition,
+    Undefined,
+)
+from judges.benchmarks.halumem import breakdowns, described, reader, scoring, totals, tracing, warnings, writer
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.recognise import kind_of_head
 from judges.benchmarks.halumem.tasks import TASKS
-from store.records import Record
+from judges.benchmarks.stages import Tracing
+from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -20,6 +30,7 @@ class HaluMem:
     """The benchmark's parts behind the protocol."""
 
     name = BENCHMARK_NAME
+    headline: Mapping[str, str] = breakdowns.HEADLINE
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -39,10 +50,38 @@ class HaluMem:
     def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.overridden(items, facts)
 
+    def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:
+        return scoring.stated_scores(facts, judge)
+
+    def breakdowns(self, items: Iterable[ScoredItem], facts: Facts) -> Mapping[str, Scores]:
+        return breakdowns.breakdowns(items, facts)
+
+    def warnings(self, items: Iterable[ScoredItem], facts: Facts) -> Sequence[str]:
+        return warnings.warnings(items, facts)
+
+    def tracing(self, items: Iterable[ScoredItem], facts: Facts) -> Tracing:
+        return tracing.tracing(items, facts)
+
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        return totals.needs()
+
+    def bounded(self) -> frozenset[str]:
+        return frozenset(totals.needs())
+
+    def shares(self) -> Mapping[str, tuple[str, str]]:
+        return totals.shares()
+
+    def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
+        return totals.terms(item, state)
+
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        return totals.combine(sums)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
         return writer.write_native(items, facts, provenance)
 
 
-BENCHMARK: Benchmark = HaluMem()
+BENCHMARK = HaluMem()
+_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark] = (BENCHMARK, BENCHMARK)

@@ -9,6 +9,7 @@ from typing import Any
 
 from judges.benchmarks.halumem.items import Session, build_item, dialogue_text, id_of, list_text, natural_key
 from judges.benchmarks.halumem.ledger import Known, Ledger, User, fingerprint, fingerprints
+from judges.benchmarks.halumem.sessions import session_fact
 from judges.benchmarks.halumem.shapes import (
     KEY_FIELD,
     SESSION,
@@ -60,6 +61,7 @@ def _user(element: Element, file: str, ledger: Ledger) -> Iterator[Record]:
         yield from _second_copy(uuid, prints, first, element, file, ledger)
         return
     user = ledger.users[uuid] = User(file, element.line, prints)
+    yield session_fact(ledger.system, uuid, sessions, len(ledger.users))
     before = ledger.items
     for number, session in enumerate(sessions):
         yield from _session(uuid, number, session, element, file, ledger)
@@ -75,9 +77,10 @@ def _without_timings(value: Any) -> Any:
 def _timings(uuid: str, sessions: list[Any], copies: int, ledger: Ledger) -> FactRecord:
     """Durations in ms in the order the official script adds them up; a repeated user counts again, as it does there."""
     plain = [session for session in sessions if isinstance(session, dict)]
-    questions = [q for session in plain for q in session.get("questions") or [] if isinstance(q, dict)]
+    questions = [q for session in plain for q in _questions(session) if isinstance(q, dict)]
     order = sum(user.copies for user in ledger.users.values())
     payload = {
+        "uuid": uuid,
         "order": order,
         "add_dialogue_duration_ms": [
             session["add_dialogue_duration_ms"] for session in plain if "add_dialogue_duration_ms" in session
@@ -116,6 +119,9 @@ def _session(uuid: str, number: int, session: Any, element: Element, file: str, 
         what = f"session {number} of user {uuid} has no list {' and no list '.join(missing)}"
         yield Problem(file, element.line, element.column, what, "run the adapter again for this user")
         return
+    if not isinstance(session.get("questions", []), list):
+        what = f"the questions in session {number} of user {uuid} are no list"
+        yield Problem(file, element.line, element.column, what, "correct the session, or run the adapter again")
     place, texts = _session_texts(uuid, number, session)
     for text in texts:
         yield from ledger.text(text)
@@ -149,8 +155,13 @@ def _records(session: Mapping[str, Any]) -> Iterator[tuple[Task, Any, int]]:
     for memory in flatten("list", session["extracted_memories"]) or []:
         yield "accuracy", {"memory_content": memory}, seen[memory]
         seen[memory] += 1
-    for question in session.get("questions") or []:
+    for question in _questions(session):
         yield "qa", question, 0
+
+
+def _questions(session: Mapping[str, Any]) -> list[Any]:
+    questions = session.get("questions")
+    return questions if isinstance(questions, list) else []
 
 
 def _item(

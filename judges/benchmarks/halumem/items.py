@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -184,8 +185,9 @@ def kind_of(task: str, record: Mapping[str, Any]) -> str:
 
 def _weight(record: Mapping[str, Any]) -> float:
     importance = record.get("importance")
-    is_number = isinstance(importance, int | float) and not isinstance(importance, bool)
-    return float(importance) if is_number and importance is not None else 1.0
+    if isinstance(importance, bool) or not isinstance(importance, int | float):
+        return 1.0
+    return float(importance) if abs(importance) <= sys.float_info.max else 1.0
 
 
 def restore_record(

@@ -18,14 +18,13 @@ FileKind = Literal["verdicts", "answers", "input", ""]
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|([{\[])|([}\]])')
 
 ANSWER_FIELDS = {"extracted_memories", "add_dialogue_duration_ms", "is_generated_qa_session"}
-SCORE_BLOCKS = {"memory_integrity", "memory_accuracy", "question_answering"}
 PLAIN_ENCODINGS = {"UTF-16": "utf-16", "UTF-32": "utf-32", "": "utf-8"}
 
 
 def kind_of_head(head: bytes) -> FileKind:
     """What a file is, by its first bytes; "" when it is none of HaluMem's."""
     names = _names_by_depth(_decode(head))
-    if names[1] & TASK_OF_MEMBER.keys() or ("overall_score" in names[1] and names[2] & SCORE_BLOCKS):
+    if names[1] & TASK_OF_MEMBER.keys():
         return "verdicts"
     if not {"uuid", "sessions"} <= names[1]:
         return ""

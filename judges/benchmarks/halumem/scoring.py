@@ -122,21 +122,38 @@ def overridden(items: Iterable[ScoredItem], facts: Facts) -> Scores:
 
 def judged(items: Iterable[ScoredItem], facts: Facts) -> Iterator[Counted]:
     """The records the official script would read: those with a verdict."""
-    from_files = judges_of_files(facts)
-    for item in items:
-        if item.verdict is not None:
-            yield Counted(item, _fields(item) | verdict_fields(item.task, item.verdict, from_files))
+    for both in counted(items, facts):
+        if both.judged is not None:
+            yield Counted(both.item, both.judged)
 
 
 def decided(items: Iterable[ScoredItem], facts: Facts) -> Iterator[Counted]:
     """`judged` with people's final values put in, and with what only people decided."""
+    for both in counted(items, facts):
+        if both.decided is not None:
+            yield Counted(both.item, both.decided)
+
+
+class CountedTwice(NamedTuple):
+    """An item and the fields of its record by the judge and with people's final values put in; None: counts nowhere."""
+
+    item: ScoredItem
+    judged: Mapping[str, Any] | None
+    decided: Mapping[str, Any] | None
+
+
+def counted(items: Iterable[ScoredItem], facts: Facts) -> Iterator[CountedTwice]:
+    """The items with both records, which are one object where nobody decided."""
     from_files = judges_of_files(facts)
     for item in items:
+        own = _fields(item)
         answer = verdict_fields(item.task, item.verdict, from_files) if item.verdict else None
-        if item.label is not None and item.label.value is not None:
-            answer = (answer or {}) | label_fields(item.task, item.label.value, item.label.parts, answer)
-        if answer is not None:
-            yield Counted(item, _fields(item) | answer)
+        by_judge = own | answer if answer is not None else None
+        if item.label is None or item.label.value is None:
+            yield CountedTwice(item, by_judge, by_judge)
+        else:
+            label = label_fields(item.task, item.label.value, item.label.parts, answer)
+            yield CountedTwice(item, by_judge, own | (answer or {}) | label)
 
 
 def _aggregate(records: Iterable[Counted], facts: Facts) -> Scores:
@@ -225,14 +242,7 @@ def official_score(facts: Facts, judge_id: str = "") -> Mapping[str, Any] | None
     return found[0] if len(found) == 1 else None
 
 
-def differences(scores: Mapping[str, Any], official: Mapping[str, Any], path: str = "") -> list[str]:
-    """Names ("memory_integrity/recall(all)") of the numbers in `official` that `scores` does not equal exactly."""
-    found: list[str] = []
-    for name, value in official.items():
-        here = f"{path}/{name}" if path else name
-        mine = scores.get(name)
-        if isinstance(value, dict) and isinstance(mine, Mapping):
-            found += differences(mine, value, here)
-        elif mine != value:
-            found.append(here)
-    return found
+def stated_scores(facts: Facts, judge: str) -> Mapping[str, Any] | None:
+    """As `official_score`, by the judge's name."""
+    found = [fact["overall_score"] for fact in facts.get("official_score", {}).values() if fact["judge"] == judge]
+    return found[0] if len(found) == 1 else None

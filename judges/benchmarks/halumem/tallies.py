@@ -6,9 +6,10 @@ Where the official script would raise, the block keeps the reason and its metric
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from judges.benchmarks.benchmark import ScoredItem, Undefined
+from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
 from judges.benchmarks.halumem.shapes import is_distractor
 from judges.benchmarks.json_text import shown
 
@@ -35,7 +36,7 @@ class Block:
             return
         try:
             self._count(record)
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, OverflowError) as error:
             session = item.group.partition("/")[2]
             self.crash = f"{_told(error)} in {self.name}, at session {session} of user {item.cluster}"
 
@@ -64,10 +65,11 @@ class Block:
         return quotient
 
 
-def _told(error: KeyError | TypeError) -> str:
+def _told(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"KeyError ({shown(str(error.args[0]))!r} is not there)"
-    return "TypeError (a value of the wrong type)"
+    why = "a number is too large" if isinstance(error, OverflowError) else "a value of the wrong type"
+    return f"{type(error).__name__} ({why})"
 
 
 class IntegrityBlock(Block):
@@ -255,7 +257,20 @@ def timings(payloads: Iterable[Mapping[str, Any]]) -> dict[str, Metric]:
                 add += duration
             for duration in payload["search_duration_ms"]:
                 search += duration
-    except TypeError:
-        return dict.fromkeys(names, Undefined(CRASH, "TypeError in time_consuming: a duration is no number"))
-    add, search = add / 1000 / 60, search / 1000 / 60
+        add, search = add / 1000 / 60, search / 1000 / 60
+    except (TypeError, OverflowError) as error:
+        return dict.fromkeys(names, Undefined(CRASH, f"{_told(error)} in time_consuming"))
     return dict(zip(names, (add, search, add + search), strict=True))
+
+
+def without_script(scores: Mapping[str, Any]) -> Scores:
+    """For tables that the official script does not make: what has nothing to count is undefined by itself."""
+    return {name: _plain(value) for name, value in scores.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return without_script(value)
+    if isinstance(value, Undefined) and value.status == CRASH:
+        return replace(value, status="undefined_nothing_to_count")
+    return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,13 +178,9 @@ class _VerdictFile:
             return first
         note = self.notes.get(session.uuid)
         all_known = session.uuid in self.ledger.users or (note is not None and note.repeated)
-        for ordinal in itertools.count(1):
-            slot = self._slot_at(row, session, ordinal)
-            if slot.known is None and all_known:
-                return first
-            if not self._taken(slot):
-                return slot
-        raise AssertionError("ordinals do not end")
+        others = (self._slot_at(row, session, ordinal) for ordinal in itertools.count(1))
+        free = next(slot for slot in others if not self._taken(slot))
+        return first if free.known is None and all_known else free
 
     def _slot_at(self, row: Row, session: Session, ordinal: int) -> Slot:
         item_id = id_of(row.task, self.ledger.system, natural_key(row.task, session, row.record, ordinal))
@@ -202,13 +199,13 @@ class _VerdictFile:
             known.file = self.number
             return
         known.file, known.line, known.answer = self.number, row.line, answer
-        user = self.ledger.users.get(row.record[UUID])
-        if user:
-            user.verdicts += 1
         if not row.judged:
             return
         yield self._verdict(row, item_id, known, own)
         self.ledger.verdicts += 1
+        user = self.ledger.users.get(row.record[UUID])
+        if user:
+            user.verdicts += 1
 
     def _verdict(self, row: Row, item_id: str, known: Known, own: Mapping[str, Any]) -> VerdictRecord:
         read = read_label(row.task, row.record)
@@ -251,8 +248,11 @@ class _VerdictFile:
 
     def _facts(self) -> Iterator[Record]:
         """What the writer needs to write this file again, and the scores it came with."""
-        others = {name: value for name, value in self.members.items() if name not in TASK_OF_MEMBER}
-        scores = others.pop("overall_score", None)
+        scores = self.members.get("overall_score")
+        known = {"overall_score", *TASK_OF_MEMBER}
+        others = {
+            name: json.dumps(value, ensure_ascii=False) for name, value in self.members.items() if name not in known
+        }
         key = f"{self.ledger.judge}/{self.path.name}"
         about = {
             "file": self.path.name,
@@ -298,7 +298,7 @@ def _fault(task: str, record: Any) -> str:
 def _as_judged(task: str, record: Mapping[str, Any]) -> tuple[Mapping[str, Any], bool]:
     """The record as the judge left it, also where a person's label stands in its place, and whether one judged it."""
     patch = record.get(OVERREAD_FIELD)
-    if not isinstance(patch, dict) or "judge" not in patch:
+    if not isinstance(patch, dict) or not isinstance(patch.get("judge", ""), dict | None):
         return record, True
     answer = patch["judge"] or {}
     replaced = {*verdict_names(task, record), *answer}

@@ -49,14 +49,14 @@ class Layout:
     """How the file that was read looks.
 
     Attributes:
-        members: names at the top in order. others: values of those that are neither scores nor records.
+        members: names at the top in order. others: JSON text of those that are neither scores nor records.
         fields: fields seen by task; empty when no verdict file was read.
         valid_flags: records get `is_valid`, as the official aggregation adds it.
     """
 
     name: str
     members: tuple[str, ...]
-    others: Mapping[str, Any]
+    others: Mapping[str, str]
     fields: Mapping[str, frozenset[str]]
     valid_flags: bool
 
@@ -167,7 +167,8 @@ class _Writing:
             if member in TASK_OF_MEMBER:
                 yield from _array(self._spools[TASK_OF_MEMBER[member]], self._written[TASK_OF_MEMBER[member]])
             else:
-                value = _jsonable(self._scores()) if member == "overall_score" else self.layout.others[member]
+                others = self.layout.others
+                value = _jsonable(self._scores()) if member == "overall_score" else json.loads(others[member])
                 yield _indented(json.dumps(value, ensure_ascii=False, indent=INDENT), 1).lstrip(" ")
             opening = ","
         yield "\n}"
@@ -184,7 +185,7 @@ class _Writing:
         """The file's own scores while nobody decided anything, else the official sums over the patched records."""
         official = official_score(self._facts, self._judge_id)
         if not self._decisions and official is not None:
-            return official
+            return _ordered_like(self._before.scores(time_consuming(self._facts, self._judge_id)), official)
         scores = self._after.scores(time_consuming(self._facts, self._judge_id))
         if official is not None and "memory_extraction_f1" not in official:
             del scores["memory_extraction_f1"]
@@ -242,6 +243,17 @@ def _moved(was: Any, now: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]
             yield from _moved(old, new, here)
         elif old != new and name != "official_script":
             yield here, old, new
+
+
+def _ordered_like(pattern: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores in the official order, which a study does not keep; names it does not have come last."""
+    names = [name for name in dict.fromkeys([*pattern, *scores]) if name in scores]
+    return {
+        name: _ordered_like(pattern[name] if isinstance(pattern.get(name), Mapping) else {}, scores[name])
+        if isinstance(scores[name], Mapping)
+        else scores[name]
+        for name in names
+    }
 
 
 def _jsonable(scores: Scores | Mapping[str, Any]) -> dict[str, Any]:
