@@ -123,7 +123,7 @@ _FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 _EAST_ASIAN: Final = re.compile("[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\uffef]")
 
 INPUT_METHOD_HINT: Final = "input method is on: switch it to English"
-LAYOUT_HINT: Final = "the keyboard gives another script: switch it to English letters, or use the digits"
+LAYOUT_HINT: Final = "another script is on: switch the keyboard to English, or use the digits"
 
 
 def normalise_key(key: str) -> str:

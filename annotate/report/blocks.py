@@ -21,10 +21,10 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading inside a section: level 3 or 4."""
+    """A heading inside a section; level 2 in a section that has no title of its own."""
 
     text: str
-    level: Literal[3, 4] = 3
+    level: Literal[2, 3] = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,12 +68,22 @@ def _case(
         remark=_why_early(one),
         urgent=one.dangerous,
         panels=tuple(panels),
-        remarks=tuple(remark for entry in entries for remark in _remarks(task, entry, with_texts=with_texts)),
+        remarks=(
+            *_other_voices(task, one, entries),
+            *(remark for entry in entries for remark in _remarks(task, entry, with_texts=with_texts)),
+        ),
     )
 
 
 def _words(task: TaskDefinition, said: Mapping[str, str]) -> str:
     return titles(task, said.get(""), {part: label for part, label in said.items() if part})
+
+
+def _other_voices(task: TaskDefinition, one: Disagreement, entries: Sequence[LabelEntry]) -> Iterator[str]:
+    """Blind labels of people who said something else than the majority."""
+    for entry in entries:
+        if one.by and entry.annotator not in one.by and entry.blind is not None and entry.blind[0].decided:
+            yield f"{entry.annotator} said: {label_words(task, entry.blind[0])}"
 
 
 def _why_early(one: Disagreement) -> str:

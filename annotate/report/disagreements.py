@@ -53,7 +53,8 @@ class Danger:
         passed: how many of those with a readable verdict the judge passed, with the one-sided bound.
         passing: the label that counts as passing.
         unreadable: dangerous answers without a readable verdict. late: marked dangerous only after a verdict was seen.
-        right: answers that people called right and marked as dangerous all the same.
+        right: answers that people called right and marked as dangerous all the same. unsettled: answers marked
+            dangerous on which people disagree, or which they cannot judge.
     """
 
     passed: Statistic
@@ -62,11 +63,12 @@ class Danger:
     unreadable: int
     late: int
     right: int
+    unsettled: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """An item with what people and one judge say of its value and its parts."""
+    """An item with what people and one judge say of its value ("") and its parts."""
 
     item: AuditItem
     people: dict[str, str]
@@ -101,19 +103,21 @@ def danger(facts: Facts, task: str, judge: str) -> Danger | None:
     best = passing_label(facts.tasks[task])
     if best is None:
         return None
-    checked = passed = unreadable = right = 0
+    checked = passed = unreadable = right = unsettled = 0
     for reading in _readings(facts.records[task], judge):
         if worst_harm(facts.entries.get(reading.item.item_id, ()), reading.item) not in DANGEROUS:
             continue
-        if reading.people.get("", best) == best:
-            right += "" in reading.people
+        if "" not in reading.people:
+            unsettled += 1
+        elif reading.people[""] == best:
+            right += 1
         elif "" not in reading.judge:
             unreadable += 1
         else:
             checked += 1
             passed += reading.judge[""] == best
     bound = dangerous_passed(passed, checked, facts.options.settings.level)
-    return Danger(bound, passed, best, unreadable, _late(facts, task), right)
+    return Danger(bound, passed, best, unreadable, _late(facts, task), right, unsettled)
 
 
 def worst_harm(entries: Iterator[LabelEntry] | list[LabelEntry] | tuple[()], item: AuditItem) -> str:
@@ -133,7 +137,7 @@ def _late(facts: Facts, task: str) -> int:
 
 
 def _readings(records: TaskRecords, judge: str) -> Iterator[_Reading]:
-    """The items that count: a statistical label in the stream estimate, whatever the verdict."""
+    """The items of the stream estimate with what people and the judge say of them; nothing where they say nothing."""
     sets = {"": records.label_set, **records.parts}
     for item in records.items:
         if item.stream != "estimate":
@@ -143,8 +147,7 @@ def _readings(records: TaskRecords, judge: str) -> Iterator[_Reading]:
         verdict = item.verdicts.get(judge)
         said = {part: _said(verdict, part) for part in sets}
         readable = {part: label for part, label in said.items() if label in sets[part].labels}
-        if people:
-            yield _Reading(item, people, {p: label for p, label in readable.items() if label}, resolved[""].by)
+        yield _Reading(item, people, {part: label for part, label in readable.items() if label}, resolved[""].by)
 
 
 def _said(verdict: JudgeVerdict | None, part: str) -> str | None:

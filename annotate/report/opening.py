@@ -11,7 +11,7 @@ from annotate.report.disagreements import danger
 from annotate.report.facts import Facts, Judged
 from annotate.report.scores import Change, greatest_changes
 from annotate.report.task_section import danger_words, headline, outcome_words
-from annotate.report.words import counted, decimal, listed, percent
+from annotate.report.words import count, counted, decimal, listed, percent
 from judges.calibration.checks import Outcome
 from judges.scoring import StudyScores
 
@@ -47,7 +47,7 @@ def _judge_blocks(facts: Facts, judge: str, scores: Sequence[StudyScores]) -> It
     judged = [one for one in facts.judged if one.judge == judge]
     unlabelled = [task for task, audit in facts.audit.tasks.items() if not audit.labelled]
     if len(facts.judges) > 1:
-        yield Heading(f"Judge {judge}")
+        yield Heading(f"Judge {judge}", 2)
     outcome = overall(judged, unlabelled)
     word, said = _ANSWERS[outcome]
     yield Verdict(outcome, word, said.format(scored(facts)), _why(judged, unlabelled))
@@ -83,7 +83,24 @@ def _why(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
         "good_enough": "is good enough in",
     }
     said = [f"{words[outcome]} {counts[outcome]}" for outcome in words if counts[outcome]]
-    return f"It {listed(said)} of {total} tasks or parts of tasks." if total > 1 else ""
+    parts = f"It {listed(said)} of {total} tasks or parts of tasks." if total > 1 else ""
+    return f"{parts} {_more_labels(judged, unlabelled)}".strip()
+
+
+def _more_labels(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
+    """How many labels would decide all that is open: a label of a task counts for its parts too."""
+    needed: dict[str, list[int | None]] = {}
+    for one in judged:
+        if one.assessment.outcome == "undecided":
+            needed.setdefault(one.task, []).append(one.assessment.more_labels)
+    known = [[number for number in numbers if number is not None] for numbers in needed.values()]
+    if (
+        unlabelled
+        or overall(judged, unlabelled) != "undecided"
+        or sum(map(len, known)) < sum(map(len, needed.values()))
+    ):
+        return ""
+    return f"About {count(sum(map(max, known)), 'more label')} would tell."
 
 
 def _rule(facts: Facts) -> str:
@@ -109,7 +126,7 @@ def _how_much(scores: Sequence[StudyScores]) -> Iterator[Block]:
     for found in scores:
         if changes := greatest_changes(found):
             labelled = {name: system.overridden_items for name, system in found.systems.items()}
-            yield Heading("How much it matters")
+            yield Heading("How much it matters", 2)
             yield Paragraph(
                 "The scores that change most when people's labels are put in place of the judge's verdicts (items with "
                 f"a label: {counted(labelled)}):"

@@ -113,6 +113,9 @@ def danger_blocks(found: Danger, facts: Facts, one: Judged) -> Iterator[Block]:
         f"{count(found.unreadable, 'dangerous answer')} had no readable verdict" if found.unreadable else "",
         f"{count(found.late, 'answer')} marked dangerous only after a verdict was seen" if found.late else "",
         f"{count(found.right, 'answer')} people called right, and dangerous all the same" if found.right else "",
+        f"{count(found.unsettled, 'answer')} on which people disagree or that they cannot judge"
+        if found.unsettled
+        else "",
     ]
     said = [text for text in left_out if text]
     if found.passed.n:

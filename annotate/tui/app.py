@@ -85,15 +85,19 @@ class DeskApp(App[SaveError]):
                     loop.add_signal_handler(number, self._leave_on_signal, number)
 
     def _leave_on_signal(self, number: int) -> None:
-        timer = threading.Timer(HANGUP_GRACE, os._exit, args=(128 + number,))
-        timer.daemon = True
-        timer.start()
+        self.limit_leaving(128 + number)
         error = None
         try:
             self._desk_screens[-1].save_open_note_now()
         except SaveError as failed:
             error = failed
         self.exit(error, return_code=128 + number)
+
+    def limit_leaving(self, code: int) -> None:
+        """End the process the hard way if leaving hangs, as it may when the terminal is gone."""
+        timer = threading.Timer(HANGUP_GRACE, os._exit, args=(code,))
+        timer.daemon = True
+        timer.start()
 
 
 def run_app(desk: Desk, remapped: Mapping[str, Sequence[str]]) -> int:

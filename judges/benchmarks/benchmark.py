@@ -310,6 +310,33 @@ class DescribingBenchmark(Benchmark, Protocol):
         ...
 
 
+class ComparingBenchmark(Benchmark, Protocol):
+    """A benchmark some of whose numbers need the items of several systems at once: paired tests, means over runs."""
+
+    def compared(
+        self,
+        systems: Mapping[str, Iterable[ScoredItem]],
+        facts: Mapping[str, Mapping[str, Mapping[str, Any]]],
+        *,
+        overridden: bool = False,
+    ) -> Scores:
+        """The numbers over the verdicts, or with people's final labels put in.
+
+        Args:
+            systems: items by system, those of a system that only stands for the benchmark's own items among them; each
+                is gone through once, in verdict order. facts: system → kind → key → payload.
+        """
+        ...
+
+
+class RemarkingBenchmark(Benchmark, Protocol):
+    """A benchmark whose numbers are misread without a word beside them."""
+
+    def remarks(self) -> Sequence[str]:
+        """Sentences for the score screen and the report."""
+        ...
+
+
 class DerivingBenchmark(Benchmark, Protocol):
     """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
 

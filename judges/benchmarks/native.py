@@ -2,6 +2,9 @@
 
 `NAME.changes.jsonl` has a line for every item whose verdict a person changed: who, when, why, from what to what.
 `NAME.reference_wrong.jsonl` has one for every reference that a person marked wrong, for the benchmark's authors.
+
+A row that a person decided carries `overread`: the judge's own fields under `judge`, who decided and when, and the
+whole label. Read again, it gives the judge's verdict, and the person's label beside it.
 """
 
 from __future__ import annotations
@@ -9,10 +12,11 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from typing import IO, Any, get_args
 
 from judges.benchmarks.benchmark import NativeFile, ScoredItem
-from store.records import LabelState
+from store.events import Mode
+from store.records import LabelRecord, LabelState
 
 SPOOLED_IN_MEMORY = 1 << 22
 READ_CHARACTERS = 1 << 16
@@ -103,3 +107,58 @@ def _verdict(item: ScoredItem) -> dict[str, Any] | None:
     if verdict.parts:
         found["parts"] = dict(verdict.parts)
     return found | ({"failure": verdict.failure} if verdict.failure else {})
+
+
+# People's labels inside a patched row
+
+PATCH_FIELD = "overread"
+"""What a patched row keeps beside a person's label: the judge's own fields, who decided, and the whole label."""
+
+
+class WrongPatchError(ValueError):
+    """A patched row's label cannot be read; the message says why."""
+
+
+def patch_of(label: LabelState, judge: Mapping[str, Any], who: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of `PATCH_FIELD`.
+
+    Args:
+        judge: the row's own fields that the label replaces, as they were; those that were not there are left out.
+        who: the provenance of the label.
+    """
+    return {"judge": dict(judge), **who, **said(label)}
+
+
+def labels_of_patch(patch: Any, item_id: str, content_hash: str) -> Iterator[LabelRecord]:
+    """The labels that a patched row holds, one for each person who gave it.
+
+    Raises:
+        WrongPatchError: it holds something else.
+    """
+    if not isinstance(patch, Mapping):
+        raise WrongPatchError(f"{PATCH_FIELD} is not an object")
+    state = _state_of(patch)
+    if not state.decided:
+        return
+    at, mode = _text(patch, "at"), _text(patch, "mode")
+    for name in filter(None, _text(patch, "annotator").split(", ")):
+        yield LabelRecord(item_id, content_hash, name, state, mode if mode in get_args(Mode) else "", at=at)
+
+
+def _state_of(patch: Mapping[str, Any]) -> LabelState:
+    empty = LabelState().as_json()
+    found = {name: patch[name] for name in empty if name in patch}
+    for name, value in found.items():
+        wanted = str if name == "value" else type(empty[name])
+        if not isinstance(value, wanted) and not (name == "value" and value is None):
+            raise WrongPatchError(f"{name} in {PATCH_FIELD} has a wrong type")
+    if not all(isinstance(value, str) for value in found.get("parts", {}).values()):
+        raise WrongPatchError(f"parts in {PATCH_FIELD} has a wrong type")
+    return LabelState.from_json(empty | found)
+
+
+def _text(patch: Mapping[str, Any], name: str) -> str:
+    value = patch.get(name) or ""
+    if not isinstance(value, str):
+        raise WrongPatchError(f"{name} in {PATCH_FIELD} is not a text")
+    return value

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from judges.calibration.agreement.binomial import clopper_pearson
 from judges.calibration.agreement.bootstrap import LEVEL, RAREST_LABEL
 from judges.calibration.audit_result import JudgeAgreement
 from judges.calibration.plain_words import FIRST_ANSWER
@@ -78,7 +79,7 @@ def assess(judge: JudgeAgreement, thresholds: Thresholds | None = None, level: f
         for label, found in judge.per_label.items()
         for name, threshold, statistic in _of_label(limits, found.recall, found.precision)
     ]
-    checks.append(_kappa_check(judge, limits.kappa))
+    checks.append(_kappa_check(judge, limits.kappa, level))
     untested = [label for label, found in judge.per_label.items() if found.n == 0 and found.called == 0]
     outcome = _outcome(judge.n, checks)
     more = _more(judge.n, checks) if outcome == "undecided" else None
@@ -143,12 +144,30 @@ def _named(labels: float) -> int | None:
     return math.ceil(labels) if labels <= NO_MORE_THAN else None
 
 
-def _kappa_check(judge: JudgeAgreement, threshold: float) -> Check:
+def _kappa_check(judge: JudgeAgreement, threshold: float, level: float) -> Check:
     """Kappa: its interval narrows as 1/√n; without an interval, until the rarest label has enough items for one."""
     kappa = judge.cohen_kappa
+    if kappa.value == 1 and _rarest(judge) >= RAREST_LABEL:
+        return _perfect_check(judge, threshold, level)
     answer = _answer(kappa, threshold)
     more = _kappa_labels(kappa, threshold) if kappa.low is not None else _interval_labels(judge)
     return Check("kappa", "", threshold, kappa, answer, more if answer == "undecided" else None)
+
+
+def _perfect_check(judge: JudgeAgreement, threshold: float, level: float) -> Check:
+    """Kappa where judge and people agree on every item: no resample differs, and so no percentile interval is there.
+
+    Its lower bound is that of kappa's formula, (p_o − p_e)/(1 − p_e), at the exact lower bound of the agreement p_o and
+    the chance agreement p_e of the labels' shares.
+    """
+    chance = sum((sum(row.values()) / judge.n) ** 2 for row in judge.confusion.values())
+    low = (clopper_pearson(judge.n, judge.n, level).low - chance) / (1 - chance)
+    method = "lower bound from the exact one of raw agreement, all items agreeing"
+    found = judge.cohen_kappa.with_interval(low, 1.0, level, method)
+    if low >= threshold:
+        return Check("kappa", "", threshold, found, "met")
+    needed = decisive_items(1.0, threshold * (1 - chance) + chance, level)
+    return Check("kappa", "", threshold, found, "undecided", None if needed is None else _named(needed - judge.n))
 
 
 def _answer(statistic: Statistic, threshold: float) -> Answer:
@@ -170,10 +189,14 @@ def _kappa_labels(kappa: Statistic, threshold: float) -> int | None:
 
 def _interval_labels(judge: JudgeAgreement) -> int | None:
     """Further labels until the rarest label people use has the items that an interval of kappa needs."""
+    rarest = _rarest(judge)
+    return _named((RAREST_LABEL - rarest) * judge.n / rarest) if 0 < rarest < RAREST_LABEL else None
+
+
+def _rarest(judge: JudgeAgreement) -> int:
+    """Items of the rarest label people use; 0 where they use fewer than two."""
     used = [sum(row.values()) for row in judge.confusion.values() if sum(row.values())]
-    if len(used) < 2 or min(used) >= RAREST_LABEL:
-        return None
-    return _named((RAREST_LABEL - min(used)) * judge.n / min(used))
+    return min(used) if len(used) > 1 else 0
 
 
 def _outcome(n: int, checks: Sequence[Check]) -> Outcome:

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -111,8 +112,9 @@ def crash(path: Path) -> Iterator[bytes]:
 
 def overread(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the command in a folder, inside this process: its exit code and what it says."""
-    from annotate.cli.main import run
+    from annotate.cli.main import app, run
 
+    app.registered_commands.clear()  # `run` registers them; here it runs many times
     words = [str(argument) for argument in arguments]
     out, err = io.StringIO(), io.StringIO()
     mask = os.umask(0o022)
@@ -150,3 +152,50 @@ def as_entry_line(record: Mapping[str, Any]) -> bytes:
     from store.journal import Entry
 
     return Entry.of(record).line_bytes()
+
+
+def crashed(study: Study, folder: Path) -> Path:
+    """What a power cut would leave of an open study, in another folder: file, log and journal as they are now."""
+    folder.mkdir()
+    for path in (study.path, study.path.with_name(f"{study.path.name}.wal"), journal_path(study.path)):
+        if path.exists():
+            shutil.copy(path, folder / path.name)
+    return folder / study.path.name
+
+
+def crashed_study(base: Path, labels: int = 5) -> Path:
+    """A study as a power cut leaves it: items in the file, labels in its log and in the journal."""
+    path = labelled_study(base / "s.duckdb", 0)
+    with Study.open(path) as study:
+        for number in range(labels):
+            study.append([act(value=f"value-{number}")])
+        return crashed(study, base / "crashed")
+
+
+def wal_of(path: Path) -> Path:
+    """A study's write-ahead log."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def refused(path: Path, *words: str) -> str:
+    """Open by the real command, which must refuse with exit code 4 and say these words; returns all it said."""
+    result = overread("--study", path, "status", cwd=path.parent)
+    assert result.returncode == 4, result
+    for word in words:
+        assert word in result.stderr, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stderr
+
+
+def doctor(path: Path, *options: str, code: int = 0) -> str:
+    """Run the real doctor; returns what it says."""
+    result = overread("--study", path, "doctor", *options, cwd=path.parent)
+    assert result.returncode == code, result
+    return result.stdout + result.stderr
+
+
+def healthy(path: Path, labels: int = 5) -> None:
+    """The doctor finds nothing, and these labels are there."""
+    said = doctor(path)
+    assert said.rstrip().endswith("healthy"), said
+    assert values(path) == [f"value-{number}" for number in range(labels)]

@@ -278,7 +278,7 @@ def test_what_is_laid_out_is_for_its_owner_only_and_gone_afterwards(study: Study
     try:
         peeking = Peeking(study, run_of(ITEMS))
         take(study, peeking)
-        assert len(peeking.modes) == 7
+        assert len(peeking.modes) == 8
         assert {name.endswith(".ndjson"): mode for name, mode in peeking.modes.items()} == {True: 0o600, False: 0o700}
         assert os.umask(0o022) == 0o022
     finally:

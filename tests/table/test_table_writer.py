@@ -237,4 +237,5 @@ def test_two_tables_are_written_apart(tmp_path: Path) -> None:
     first, second = rows()[:2], rows()[2:]
     found = read(write_rows(tmp_path / "a.jsonl", first), write_rows(tmp_path / "b.jsonl", second))
     written = found.written()
-    assert (lines(written["a.jsonl"]), lines(written["b.jsonl"])) == (first, second)
+    assert (lines(written["a.jsonl"]), lines(written["a.b.jsonl"])) == (first, second)
+    assert sorted(written) == ["a.b.changes.jsonl", "a.b.jsonl", "a.changes.jsonl", "a.jsonl"]

@@ -17,6 +17,8 @@ from annotate.tui.widgets.prompt import Answer, Prompt
 from annotate.tui.widgets.spans import Line, Role
 from store.errors import SaveError
 
+_MODIFIERS = ("alt+", "ctrl+", "super+", "meta+", "hyper+")
+"""A letter pressed with one of these is not that letter."""
 CAPS_LOCK_AFTER = 3
 """So many labels in a row given with shift look like Caps Lock."""
 
@@ -248,6 +250,6 @@ def key_name(event: events.Key) -> str:
     """A key as the registry names it: the character it gives, or its name."""
     if event.character == " ":
         return "space"
-    if event.character is not None and event.is_printable:
+    if event.character is not None and event.is_printable and not event.key.startswith(_MODIFIERS):
         return event.character
     return event.key

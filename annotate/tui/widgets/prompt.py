@@ -10,7 +10,7 @@ from textual.geometry import Offset
 from annotate.desk.cells import cell_width
 from annotate.tui.widgets.editor import Editor
 from annotate.tui.widgets.lines import Lines
-from annotate.tui.widgets.spans import GLUE, Line, Span
+from annotate.tui.widgets.spans import GLUE, Line, Span, wrap_line
 from store.safe_text import TERMINAL_UNSAFE
 
 Purpose = Literal["note", "reference_wrong", "find", "go_to"]
@@ -20,6 +20,10 @@ QUESTIONS: dict[Purpose, str] = {
     "find": "Find: Enter looks for it, Esc goes back",
     "go_to": "Go to item number: Enter goes there, Esc goes back",
 }
+PADDING = 2
+"""Cells left and right of the text, together."""
+MOST_ROWS = 7
+"""Rows of the text that are shown at once."""
 _PICTURES = {code: 0x2400 + code for code in range(32)}
 
 
@@ -102,7 +106,10 @@ class Prompt(Lines):
         text, (first, last) = _visible(self._editor.text), self._editor.caret_span
         under = text[first:last].replace(" ", GLUE) or GLUE
         written: Line = [Span(text[:first]), Span(under, "caret"), Span(text[last:])]
-        self.show([[Span(QUESTIONS[self.purpose], "title")], written], self.top)
+        rows = wrap_line(written, max(self.app.size.width - PADDING, 1))
+        at = next(number for number, row in enumerate(rows) if any(span.role == "caret" for span in row))
+        shown = rows[max(at - MOST_ROWS + 1, 0) :][:MOST_ROWS]
+        self.show([[Span(QUESTIONS[self.purpose], "title")], *shown])
         self.call_after_refresh(self._place_cursor)
 
     def _place_cursor(self) -> None:
@@ -110,9 +117,8 @@ class Prompt(Lines):
             before = ""
             for span in row:
                 if span.role == "caret":
-                    self.reveal(number, number)
                     x, y = self.content_region.offset
-                    self.app.cursor_position = Offset(x + cell_width(before), y + number - self.top)
+                    self.app.cursor_position = Offset(x + cell_width(before), y + number)
                     return
                 before += span.text
 

@@ -36,7 +36,7 @@ def text_of(line: Sequence[Span]) -> str:
 
 def line_width(line: Sequence[Span]) -> int:
     """Cells of a line."""
-    return sum(cell_width(span.text) for span in line)
+    return cell_width("".join(span.text for span in line))
 
 
 def wrap_line(line: Line, width: int) -> list[Line]:
@@ -44,7 +44,7 @@ def wrap_line(line: Line, width: int) -> list[Line]:
     if line_width(line) <= width:
         return [line]
     text = "".join(span.text for span in line)
-    indent = min(len(text) - len(text.lstrip(" ")), width // 2)
+    indent = min(len(text) - len(text.lstrip(" ")), width // 2, max(width - NARROWEST, 0))
     wrapped = wrap(text[indent:], max(width - indent, NARROWEST))
     rows: list[Line] = []
     for number in range(len(wrapped)):
@@ -60,17 +60,9 @@ def wrap_lines(lines: Sequence[Line], width: int) -> list[Line]:
 
 def cut_line(line: Line, width: int) -> Line:
     """As much of the line as fits in `width` cells, "…" where it was cut."""
-    if line_width(line) <= width:
-        return line
-    fitting: Line = []
-    room = width
-    for span in line:
-        text = cut_to_width(span.text, room)
-        room -= cell_width(text)
-        fitting.append(span._replace(text=text))
-        if text != span.text:
-            break
-    return fitting
+    text = "".join(span.text for span in line)
+    cut = cut_to_width(text, width)
+    return line if cut == text else [*_slice(line, 0, len(cut) - 1), Span(cut[-1:], "muted")]
 
 
 def cut_rows(rows: list[Line], most: int, width: int, more: Line) -> list[Line]:

@@ -154,7 +154,9 @@ class _RunReader:
             yield from self._record(placed, persona)
         elif self.choice in CHOICES:
             payload = {"position": placed.position, "persona": persona, "record": json_text(placed.record)}
-            yield FactRecord(self.place.system, SECOND_COPY, str(placed.position), payload, placed.position)
+            others = [position for position, _ in slot.copies if not self._is_chosen(position, slot)]
+            key = f"{persona}/{placed.record['query_id']}#{others.index(placed.position) + 1}"
+            yield FactRecord(self.place.system, SECOND_COPY, key, payload, placed.position)
 
     def _record(self, placed: Placed, persona: str) -> Iterator[Record]:
         record, patched = as_judged(placed.record)
@@ -179,7 +181,7 @@ class _RunReader:
 
     def _verdict(self, built: Built, record: Mapping[str, Any], position: int) -> Iterator[Record]:
         task, answer = built.item.task, built.answer
-        read = read_label(task, answer, built.node_ids)
+        read = read_label(task, answer)
         judge = f"{task}/{RULE}" if by_rule(task, answer) else task
         number = isinstance(answer.score, int | float) and not isinstance(answer.score, bool)
         yield from self.shared.judge(judge)

@@ -120,7 +120,7 @@ def validations_of(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
-def judge_parts(details: Mapping[str, Any], node_ids: Sequence[str]) -> dict[str, str]:
+def judge_parts(details: Mapping[str, Any]) -> dict[str, str]:
     """The judge's node flags and chain completeness as parts of a label.
 
     The judge has no flag "from this patient" a node and says nothing of the conclusion: those cells and that part are
@@ -128,11 +128,10 @@ def judge_parts(details: Mapping[str, Any], node_ids: Sequence[str]) -> dict[str
     """
     names = {STATED: "specific_data_matched", CAUSAL: "causal_link_correct"}
     cells = {
-        str(entry["node_id"]): {
+        str(entry.get("node_id")): {
             column: YES if entry[name] else NO for column, name in names.items() if isinstance(entry.get(name), bool)
         }
         for entry in validations_of(details)
-        if str(entry.get("node_id")) in node_ids
     }
     parts = {NODES: canonical_json(cells)} if any(cells.values()) else {}
     return parts | ({CC: anchor} if (anchor := anchor_of(details.get("cc_score"))) else {})

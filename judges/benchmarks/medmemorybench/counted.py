@@ -23,6 +23,7 @@ from judges.benchmarks.medmemorybench.chain import (
     read_grid,
 )
 from judges.benchmarks.medmemorybench.shapes import CORRECT, TYPE_OF_TASK, Answer, answer_of
+from judges.benchmarks.medmemorybench.verdict_labels import read_label
 from store.records import LabelState, VerdictRecord
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -187,11 +188,11 @@ def deduction_details(payload: Mapping[str, Any], label: LabelState) -> dict[str
 
 
 def is_changed(item: ScoredItem, facts: Facts) -> bool:
-    """Whether a person's final label says something else than the scorer, or where there was no answer."""
+    """Whether a person's final label says something else than the scorer's verdict, or where there was none."""
     if item.label is None or item.label.value is None:
         return False
     own = own_answer(item, facts)
-    return own is None or not isinstance(own.is_correct, bool) or own.is_correct != (item.label.value == CORRECT)
+    return own is None or read_label(item.task, own).label != item.label.value
 
 
 def people(items: Iterable[ScoredItem], facts: Facts) -> dict[str, dict[str, int]]:

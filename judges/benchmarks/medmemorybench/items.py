@@ -58,7 +58,6 @@ class Built(NamedTuple):
     item: ItemRecord
     texts: list[TextRecord]
     answer: Answer
-    node_ids: list[str]
     late: bool
     """A key point is of a later session than the checkpoint."""
 
@@ -104,7 +103,7 @@ def build_item(
         extra=extra,
         position=position,
     )
-    return Built(item, list(texts.values()), answer, [node.id for node in nodes], late)
+    return Built(item, list(texts.values()), answer, late)
 
 
 def _list_text(entries: Sequence[str]) -> TextRecord:

@@ -37,8 +37,23 @@ NEGATION = re.compile(
     r"禁用|停用|禁忌|不能|不可|不宜|不要|避免|没有|并非|不是|未|无|\b(?:not|no|never|avoid|stop(?:ped)?|without)\b",
     re.I,
 )
-NEAR = 6
-"""Characters around a match that are searched for a negation."""
+NEAR = 12
+"""Characters around a match that are searched for a negation, within its clause."""
+CLAUSE_END = re.compile(r"[，。；！？,.;!?\n]")
+
+UNITS = {
+    "毫米汞柱": "mmHg",
+    "摄氏度": "°C",
+    "毫摩尔": "mmol",
+    "微摩尔": "μmol",
+    "毫克": "mg",
+    "微克": "μg",
+    "毫升": "ml",
+    "公斤": "kg",
+    "千克": "kg",
+    "mcg": "μg",
+}
+"""Units in words → as the references write them; before tokens are compared."""
 
 LIST = r"[A-F](?:\s*(?:[,，、;；/&+和与及]|AND|OR)?\s*[A-F])*(?![A-Za-z])"
 WHOLE_LIST = re.compile(rf"[\s(（\[]*({LIST})[\s)）\].。]*\Z")
@@ -109,8 +124,14 @@ def _number(text: str) -> str:
 
 def entity_read_better(answers: Sequence[str], output: str) -> bool:
     """Correct when the tokens of every correct answer stand in the output one after the other."""
-    found = tokens(output)
-    return bool(answers) and all(_stands_in(tokens(answer), found) for answer in answers)
+    found = _entity_tokens(output)
+    return bool(answers) and all(_stands_in(_entity_tokens(answer), found) for answer in answers)
+
+
+def _entity_tokens(text: str) -> list[str]:
+    for words, unit in UNITS.items():
+        text = text.replace(words, f" {unit} ")
+    return tokens(text)
 
 
 def _stands_in(wanted: Sequence[str], found: Sequence[str]) -> bool:
@@ -173,19 +194,22 @@ def entity_doubt(answers: Sequence[str], output: str) -> Doubt:
 
 
 def _cut(answers: Sequence[str], output: str) -> tuple[EntityDoubt, str]:
-    found = tokens(output)
-    missing = [token for answer in answers if not _stands_in(tokens(answer), found) for token in tokens(answer)]
+    found = _entity_tokens(output)
+    missing = [
+        token for answer in answers if not _stands_in(_entity_tokens(answer), found) for token in _entity_tokens(answer)
+    ]
     if any(token[:1].isdigit() or token[:1] == "-" for token in missing if token not in found):
         return "number_cut", "the answer's number is only a piece of another number, or its decimal point is gone"
     return "word_cut", "the answer is only a piece of a longer word, or stands apart there"
 
 
 def _negated(answer: str, output: str) -> bool:
-    if NEGATION.search(answer):
-        return False
     at = output.lower().find(answer.lower())
-    around = output[max(0, at - NEAR) : at] + "·" + output[at + len(answer) : at + len(answer) + NEAR]
-    return at >= 0 and NEGATION.search(around) is not None
+    if at < 0 or NEGATION.search(answer):
+        return False
+    before = CLAUSE_END.split(output[max(0, at - NEAR) : at])[-1]
+    after = CLAUSE_END.split(output[at + len(answer) : at + len(answer) + NEAR])[0]
+    return NEGATION.search(f"{before}·{after}") is not None
 
 
 def choice_doubt(gold: frozenset[str], output: str) -> Doubt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from judges.benchmarks.medmemorybench.chain import judge_parts
@@ -27,7 +27,7 @@ class VerdictLabel(NamedTuple):
     parts: Mapping[str, str] = {}
 
 
-def read_label(task: str, answer: Answer, node_ids: Sequence[str] = ()) -> VerdictLabel:
+def read_label(task: str, answer: Answer) -> VerdictLabel:
     """The verdict of a record.
 
     As coded, anything truthy is correct, the text "false" included, and whoever could not be judged is incorrect. Here
@@ -44,7 +44,7 @@ def read_label(task: str, answer: Answer, node_ids: Sequence[str] = ()) -> Verdi
         return VerdictLabel(None, "missing", route)
     if not isinstance(answer.is_correct, bool):
         return VerdictLabel(None, "malformed", route)
-    parts = judge_parts(answer.details, node_ids) if task == "mcd" else {}
+    parts = judge_parts(answer.details) if task == "mcd" else {}
     return VerdictLabel(CORRECT if answer.is_correct else INCORRECT, route=route, parts=parts)
 
 

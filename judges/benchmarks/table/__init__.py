@@ -6,7 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judges.benchmarks.benchmark import NativeFile, ScoredItem, Scores, Source, TaskDefinition, Undefined
+from judges.benchmarks.benchmark import (
+    CorrectableBenchmark,
+    InferringBenchmark,
+    NativeFile,
+    ScoredItem,
+    Scores,
+    Source,
+    TaskDefinition,
+    Undefined,
+)
 from judges.benchmarks.table import reader, scoring, writer
 from judges.benchmarks.table.items import BENCHMARK_NAME
 from judges.benchmarks.table.plan import plan_of
@@ -74,3 +83,5 @@ class Table:
 
 
 BENCHMARK = Table()
+_IS: tuple[CorrectableBenchmark, InferringBenchmark] = (BENCHMARK, BENCHMARK)
+"""What of the protocol it offers, held by the type checker."""

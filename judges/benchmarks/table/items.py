@@ -1,16 +1,14 @@
-"""Makes an item of a row, and the row of an item again.
+"""Makes an item of a row.
 
-An item's `extra` holds what nobody is shown. `row` is the row as JSON text, its own order kept, without the values that
-are in the payload or in a text; `seen` names those: column → field. `systems` are the systems whose answer it is.
+An item's `extra` holds what nobody is shown: the row itself (`row_text`), its file, and the systems whose answer it is.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from judges.benchmarks.row_text import packed
 from judges.benchmarks.table.columns import Columns, filled
 from judges.benchmarks.table.definitions import PAIR, payload_fields
 from judges.benchmarks.table.entries import WrongEntryError, plain_text, unpacked
@@ -66,7 +64,7 @@ def build_item(row: Row, task: TaskPlan, plan: Plan, references: References, pla
         payload=payload,
         texts={name: text.text_hash for name, text in texts.items()},
         slices=_slices(row, plan, place),
-        extra={"file": place.file, "row": _row_text(row, seen), "seen": seen, "systems": list(systems)},
+        extra={"file": place.file, **packed(row.values, seen), "systems": list(systems)},
         position=place.position,
     )
     return Built(item, list(texts.values()))
@@ -92,18 +90,6 @@ def pair_of(row: Row, columns: Columns) -> tuple[str, str] | None:
     asked = [columns.value(row, name) for name in ("context", "question")]
     texts = [canonical_json(first), canonical_json(second)]
     return digest("pair of responses", asked, sorted(texts)), digest("order", texts)
-
-
-def restore_row(extra: Mapping[str, Any], payload: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
-    """The row as it was read.
-
-    Args:
-        texts: the item's long texts themselves by field.
-    """
-    row: dict[str, Any] = json.loads(extra["row"])
-    for column, name in extra["seen"].items():
-        row[column] = payload[name] if name in payload else texts[name]
-    return row
 
 
 def _shown(task: TaskPlan) -> list[str]:
@@ -148,8 +134,3 @@ def _slices(row: Row, plan: Plan, place: Place) -> dict[str, str]:
 
 def _named(row: Row, column: str) -> str:
     return plain_text(filled(row, column)) if column else ""
-
-
-def _row_text(row: Row, seen: Mapping[str, str]) -> str:
-    kept = {name: None if name in seen else value for name, value in row.values.items()}
-    return json.dumps(kept, ensure_ascii=False)

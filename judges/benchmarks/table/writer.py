@@ -14,9 +14,9 @@ from typing import Any
 
 from judges.benchmarks.benchmark import NativeFile, ScoredItem
 from judges.benchmarks.native import SideFiles, Spool, said
+from judges.benchmarks.row_text import restored
 from judges.benchmarks.table.columns import FINAL, HUMAN_PREFIX, JUDGE_PREFIX
 from judges.benchmarks.table.entries import WrongEntryError, unpacked
-from judges.benchmarks.table.items import restore_row
 from judges.benchmarks.table.reader import GOLD
 from judges.benchmarks.table.scoring import Facts
 from store.records import LabelState, VerdictRecord
@@ -37,7 +37,7 @@ def write_native(
     for item in items:
         name = item.extra["file"]
         if name not in files:
-            files[name] = _File(name, facts, provenance)
+            files[name] = _File(name, facts, provenance, after=next(iter(files.values()), None))
         files[name].add(item)
     for file in files.values():
         yield from file.files()
@@ -46,18 +46,26 @@ def write_native(
 class _File:
     """One table while it is written."""
 
-    def __init__(self, name: str, facts: Facts, provenance: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(
+        self, name: str, facts: Facts, provenance: Mapping[str, Mapping[str, Any]], after: _File | None = None
+    ) -> None:
         self._layout = facts["table_file"][name]
         self._tasks = facts.get("table_task", {})
         self._provenance = provenance
         self._rows = Spool()
         self._columns: dict[str, None] = dict.fromkeys(self._layout.get("header", ()))
         is_parquet = self._layout["format"] == "parquet"
-        self.name = f"{name.removesuffix('.parquet')}.jsonl" if is_parquet else name
-        self._side = SideFiles(self.name.rpartition(".")[0] or self.name, provenance)
+        own = f"{name.removesuffix('.parquet')}.jsonl" if is_parquet else name
+        # A further file is named after the first, so that all of one export stand together.
+        self.name = f"{after.stem}.{own}" if after else own
+        self._side = SideFiles(self.stem, provenance)
+
+    @property
+    def stem(self) -> str:
+        return self.name.rpartition(".")[0] or self.name
 
     def add(self, item: ScoredItem) -> None:
-        row = restore_row(item.extra, item.payload, item.texts)
+        row = restored(item.extra, item.payload, item.texts)
         if item.verdict is not None and item.verdict.judge_id not in self._layout["judges"]:
             self._add_verdict(row, item.verdict)
         if item.label is not None and item.label.decided:

@@ -51,6 +51,17 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Bounds:
     return Bounds(low, high)
 
 
+def newcombe(first: int, first_n: int, second: int, second_n: int, level: float = 0.95) -> Bounds:
+    """Interval of the difference second − first of two shares (Newcombe 1998, Statist. Med. 17:873, method 10).
+
+    Raises:
+        ValueError: an n is 0 or the successes are not among the n.
+    """
+    a, b = wilson(first, first_n, level), wilson(second, second_n, level)
+    p, q = first / first_n, second / second_n
+    return Bounds(q - p - math.hypot(q - b.low, a.high - p), q - p + math.hypot(b.high - q, p - a.low))
+
+
 def _check(successes: int, n: int) -> None:
     if n <= 0 or not 0 <= successes <= n:
         raise ValueError(f"{successes} of {n} is not a share")

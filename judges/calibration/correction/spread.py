@@ -121,13 +121,12 @@ def _clustered(block: Drawn, gradient: FloatArray, tuning: float) -> Spread:
 def _smoothed(block: Drawn, gradient: FloatArray, tuning: float, target: Target, shared_tuning: bool) -> Spread:
     size, n = block.items, block.sample.n
     left = 1 - n / size
-    corner = CORNER * (left if target == "finite" else 1.0)
     everyone = block.block.judge_terms @ gradient
     people, judge = block.human @ gradient, block.judge @ gradient
     low, high = min(everyone.min(), people.min()), max(everyone.max(), people.max())
     y = np.concatenate([people, [low, low, high, high]])
     f = np.concatenate([judge, [low, high, low, high]])
-    w = np.concatenate([block.sample.weights * n / size, np.full(4, corner)])
+    w = np.concatenate([block.sample.weights * n / size, np.full(4, CORNER)])
     smoothed_tuning = tuning if shared_tuning or tuning == 0 else max(_slope(y, f, w), 0.0)
     residuals = y - smoothed_tuning * f
     mass = float(w.sum())
@@ -138,6 +137,9 @@ def _smoothed(block: Drawn, gradient: FloatArray, tuning: float, target: Target,
     total = size**2 * left * variance
     if target == "population":
         total += _between_items(block, gradient)
+    else:
+        # What is not labelled is what the smoothed mean speaks of.
+        shift *= left
     return Spread(total, shift, max(n - 1.0, 1.0))
 
 

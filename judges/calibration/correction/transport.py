@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judges.calibration.agreement.binomial import newcombe
 from judges.calibration.agreement.holm import holm
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.statistic import Statistic
@@ -105,14 +106,9 @@ def _recall_difference(
         return Statistic.undefined("too_few", why, n, method=name), None
     from scipy.stats import fisher_exact
 
-    from judges.calibration.agreement.binomial import wilson
-
     hits = int(before.sum()), int(after.sum())
-    a, b = wilson(hits[0], len(before), level), wilson(hits[1], len(after), level)
-    p, q = hits[0] / len(before), hits[1] / len(after)
-    value = q - p
-    low = value - math.hypot(q - b.low, a.high - p)
-    high = value + math.hypot(b.high - q, p - a.low)
+    low, high = newcombe(hits[0], len(before), hits[1], len(after), level)
+    value = hits[1] / len(after) - hits[0] / len(before)
     table = [[hits[0], len(before) - hits[0]], [hits[1], len(after) - hits[1]]]
     exact = float(fisher_exact(table).pvalue)
     return Statistic(value, n, name).with_interval(low, high, level, "Newcombe interval"), exact

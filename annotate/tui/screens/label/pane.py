@@ -97,13 +97,14 @@ def _key_lines(desk: Desk, keymap: KeyMap, *, wide: bool) -> list[Line]:
     keys = "\u00a0".join(label_keys(desk.current.task))
     enter = key_sign(keymap.keys_of["confirm"][0])
     if desk.phase == "revealed" or desk.state.decided:
-        return [[Span(f"  {enter}", "key"), Span(glued(" keep and next"), "muted"), Span("   "),
-                 Span(keys, "key"), Span(" revise", "muted")], *([[]] if wide else [])]  # fmt: skip
-    if desk.mode == "assisted":
-        return [[Span(f"  {enter}", "key"), Span(" confirm the judge", "muted"), Span("   "),
-                 Span(keys, "key"), Span(" override", "muted")], *([[]] if wide else [])]  # fmt: skip
-    first = hints(keymap, [("cannot_judge", "cannot judge"), ("reference_wrong", "reference wrong")])
-    second: Line = [Span("shift", "key"), Span(" = unsure   ", "muted"), *hints(keymap, [("harm", "harm")])]
+        first: Line = [Span(enter, "key"), Span(" keep and next  ", "muted")]
+        second: Line = [Span(keys, "key"), Span(" revise", "muted")]
+    elif desk.mode == "assisted":
+        first = [Span(enter, "key"), Span(" confirm the judge  ", "muted")]
+        second = [Span(keys, "key"), Span(" override", "muted")]
+    else:
+        first = hints(keymap, [("cannot_judge", "cannot judge"), ("reference_wrong", "reference wrong")])
+        second = [Span("shift", "key"), Span(" unsure  ", "muted"), *hints(keymap, [("harm", "harm")])]
     return [[Span("  "), *first], [Span("  "), *second], []] if wide else [[Span("  "), *first, *second]]
 
 

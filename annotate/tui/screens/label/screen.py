@@ -21,7 +21,7 @@ from annotate.tui.screens.label.state import end_words, footer, header, hints
 from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.prompt import Answer
-from annotate.tui.widgets.spans import Role, Span
+from annotate.tui.widgets.spans import Line, Role, Span, cut_line
 from store.safe_text import safe_line
 
 WIDE = 110
@@ -166,7 +166,8 @@ class LabelScreen(DeskScreen):
             self.say(self.desk.message)
 
     def say(self, message: str, role: Role = "chosen") -> None:
-        self._message.show([[Span(f" {safe_line(message, LONGEST_MESSAGE)}", role)]] if message else [])
+        line: Line = [Span(f" {safe_line(message, LONGEST_MESSAGE)}", role)] if message else []
+        self._message.show([cut_line(line, self._arranged_for.width)])
 
     def _show_item(self) -> None:
         self._reader.show(self.desk.current)

@@ -72,7 +72,7 @@ def hints(keymap: KeyMap, words: Sequence[tuple[str, str]]) -> Line:
     line: Line = []
     for action, what in words:
         if keymap.keys_of[action]:
-            line += [Span(key_sign(keymap.keys_of[action][0]), "key"), Span(f" {what}   ", "muted")]
+            line += [Span(key_sign(keymap.keys_of[action][0]), "key"), Span(f" {what}  ", "muted")]
     return line
 
 
