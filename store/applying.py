@@ -9,11 +9,22 @@ from typing import Any
 from store import draws, tasks
 from store.events import EVENT, event_of, insert_events
 from store.journal import Entry
+from store.records import canonical_json
 
 Applier = Callable[[Any, Mapping[str, Any]], None]
 """Puts a journal record into its tables; the caller holds the transaction."""
 
+SETTING = "setting"
+"""Type of a record that changes a setting of the study: `key`, `value`."""
+
+
+def _apply_setting(connection: Any, record: Mapping[str, Any]) -> None:
+    connection.execute("DELETE FROM study WHERE key = ?", [record["key"]])
+    connection.execute("INSERT INTO study VALUES (?, ?)", [record["key"], canonical_json(record["value"])])
+
+
 APPLIERS: Mapping[str, Applier] = {
+    SETTING: _apply_setting,
     "task": tasks.apply,
     "draw": draws.apply_draw,
     "draw_items": draws.apply_items,

@@ -37,12 +37,14 @@ class ImportReport:
 
     Attributes:
         items: task → tally. verdicts: tally over all judges.
+        labels: tally of people's labels that came with the files.
         problems: every bad place and every warning, in file order.
         stale_labels: labels whose item changed: they stay, flagged, and enter no number until given again.
     """
 
     items: dict[str, Tally] = field(default_factory=dict)
     verdicts: Tally = field(default_factory=Tally)
+    labels: Tally = field(default_factory=Tally)
     problems: list[Problem] = field(default_factory=list)
     stale_labels: int = 0
 
@@ -50,6 +52,7 @@ class ImportReport:
         return {
             "items": {task: tally.as_json() for task, tally in self.items.items()},
             "verdicts": self.verdicts.as_json(),
+            "labels": self.labels.as_json(),
             "stale_labels": self.stale_labels,
             "problems": [
                 {"file": p.file, "line": p.line, "column": p.column, "what": p.what, "remedy": p.remedy,
@@ -86,9 +89,17 @@ class BadInputError(InputError):
 
 
 def import_records(
-    study: Study, records: Iterable[Record], files: list[ImportedFile], *, skip_bad: bool = False, at: str = ""
+    study: Study,
+    records: Iterable[Record],
+    files: list[ImportedFile],
+    *,
+    skip_bad: bool = False,
+    at: str = "",
+    sampled: str = "unknown",
 ) -> ImportReport:
     """Read a stream of records into the study, all or nothing.
+
+    `sampled` says how the items whose labels come with the files were chosen: `srs`, `census` or `unknown`.
 
     Raises:
         BadInputError: the stream holds fatal problems and `skip_bad` is off; the study is as it was.
@@ -101,7 +112,7 @@ def import_records(
             staged = stage(_readable(records), folder, report.problems)
             if not skip_bad and any(problem.fatal for problem in report.problems):
                 raise BadInputError(report.problems)
-            _merge_into(study, staged, files, report, skip_bad=skip_bad, at=at or now().isoformat())
+            _merge_into(study, staged, files, report, skip_bad=skip_bad, at=at or now().isoformat(), sampled=sampled)
     except (OSError, NotWrittenError) as error:
         raise _not_imported(study, error) from error
     return report
@@ -130,13 +141,14 @@ def _merge_into(
     *,
     skip_bad: bool,
     at: str,
+    sampled: str,
 ) -> None:
     import_id = secrets.token_hex(8)
     records = [_import_record(file, import_id, at) for file in files]
 
     def work(connection: Any) -> None:
         load_stages(connection, staged)
-        _merge(connection, import_id, report)
+        _merge(connection, import_id, report, sampled)
         if not skip_bad and any(problem.fatal for problem in report.problems):
             raise BadInputError(report.problems)
         for record in records:
@@ -159,7 +171,7 @@ def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any
     }  # fmt: skip
 
 
-def _merge(connection: Any, import_id: str, report: ImportReport) -> None:
+def _merge(connection: Any, import_id: str, report: ImportReport, sampled: str) -> None:
     for table, key in (("systems", "system"), ("texts", "text_hash"), ("judges", "judge_id")):
         connection.execute(
             f"INSERT INTO {table} SELECT DISTINCT ON ({key}) * FROM stage_{table}"
@@ -172,6 +184,7 @@ def _merge(connection: Any, import_id: str, report: ImportReport) -> None:
         " AND facts.key = s.key"
     )
     connection.execute("INSERT INTO facts SELECT system, kind, key, position, payload, ? FROM stage_facts", [import_id])
+    _merge_labels(connection, import_id, report, sampled)
 
 
 def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
@@ -262,3 +275,40 @@ def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> No
             )
         )  # fmt: skip
     connection.execute("DROP TABLE stage_answers")
+
+
+_LABEL = (
+    "item_id, content_hash, annotator, value, parts, tags, note, unsure, harm, cannot_judge, reference_wrong,"
+    " right_answer, evidence, skipped, flagged, mode, adjudicated, happened_at"
+)
+
+
+def _merge_labels(connection: Any, import_id: str, report: ImportReport, sampled: str) -> None:
+    """Take over labels that are new; a person's label that differs from the one the study has is left out and told."""
+    connection.execute(
+        """CREATE OR REPLACE TEMP TABLE stage_said AS
+        SELECT s.rowid AS place, CASE
+            WHEN row_number() OVER (PARTITION BY s.item_id, s.annotator, s.adjudicated ORDER BY s.rowid) > 1
+                THEN 'rejected'
+            WHEN f.item_id IS NULL THEN 'new'
+            WHEN f.value IS NOT DISTINCT FROM s.value AND f.parts = s.parts AND f.cannot_judge = s.cannot_judge
+                AND f.content_hash = s.content_hash THEN 'same'
+            ELSE 'rejected' END AS fate
+        FROM stage_labels s LEFT JOIN file_labels f USING (item_id, annotator, adjudicated)"""
+    )
+    for fate, count in connection.execute("SELECT fate, count(*) FROM stage_said GROUP BY fate").fetchall():
+        setattr(report.labels, fate, count)
+    connection.execute(
+        f"""INSERT INTO file_labels SELECT {_LABEL}, ?, ? FROM stage_labels s JOIN stage_said a ON a.place = s.rowid
+        WHERE a.fate = 'new' ORDER BY s.rowid""",
+        [sampled, import_id],
+    )
+    if report.labels.rejected:
+        report.problems.append(
+            Problem(
+                "", 0, 0,
+                f"{report.labels.rejected} labels differ from what the study has of the same person on the same item",
+                "Labels in a study are never changed by an import; give the person another name.", fatal=False,
+            )
+        )  # fmt: skip
+    connection.execute("DROP TABLE stage_said")

@@ -55,7 +55,7 @@ def real_path(path: Path) -> Path:
     """The file itself, whatever links lead to it: its journal and its log stand beside it and nowhere else.
 
     Raises:
-        UsageError: the name is no text, so that DuckDB cannot take it.
+        UsageError: a name that DuckDB cannot take.
     """
     real = path.resolve()
     try:
@@ -64,6 +64,10 @@ def real_path(path: Path) -> Path:
         raise UsageError(
             "The name of the study, or of a folder above it, is not valid UTF-8.", "", "Rename it."
         ) from error
+    if "?" in str(real):  # DuckDB would take the rest for parameters, and put its log into another folder
+        raise UsageError(
+            "The name of the study, or of a folder above it, has a question mark.", str(real), "Rename it."
+        )
     return real
 
 
@@ -126,6 +130,8 @@ def explain(path: Path, message: str) -> OverreadError:
         )
     if any(words in said for words in _NO_RIGHT):
         return _read_only(path)
+    if "Out of Memory" in said or "std::bad_alloc" in said:
+        return OverreadError("There is not enough memory for this.", _first_line(said), "Close other programs.")
     if "WAL" in said.replace(path.name, "").replace(str(path.parent), "") or "write-ahead" in said.lower():
         return StudyDamagedError(
             f"The write-ahead log of {path.name} is damaged.",

@@ -16,6 +16,7 @@ from store.records import (
     FactRecord,
     ItemRecord,
     JudgeRecord,
+    LabelRecord,
     Problem,
     Record,
     SystemRecord,
@@ -47,6 +48,12 @@ STAGES: dict[str, dict[str, str]] = {
         "tokens_in": "BIGINT", "tokens_out": "BIGINT", "cost": "DOUBLE",
     },
     "facts": {"system": "VARCHAR", "kind": "VARCHAR", "key": "VARCHAR", "position": "BIGINT", "payload": "VARCHAR"},
+    "labels": {
+        **dict.fromkeys(
+            ("item_id", "content_hash", "annotator", "value", "parts", "tags", "note", "harm", "cannot_judge",
+             "right_answer", "evidence", "mode", "happened_at"), "VARCHAR"),
+        **dict.fromkeys(("unsure", "reference_wrong", "skipped", "flagged", "adjudicated"), "BOOLEAN"),
+    },
 }  # fmt: skip
 
 
@@ -113,6 +120,8 @@ def _row_of(record: Record) -> tuple[str, Mapping[str, Any]]:
                 "position": record.position,
                 "payload": canonical_json(record.payload),
             }
+        case LabelRecord():
+            return "labels", _label_row(record)
         case JudgeRecord():
             return "judges", {
                 "judge_id": record.judge_id,
@@ -154,6 +163,15 @@ def _verdict_row(verdict: VerdictRecord) -> dict[str, Any]:
         "model_returned": verdict.model_returned, "repetition": verdict.repetition, "score": verdict.score,
         "confidence": verdict.confidence, "position": verdict.position, "tokens_in": verdict.tokens_in,
         "tokens_out": verdict.tokens_out, "cost": verdict.cost,
+    }  # fmt: skip
+
+
+def _label_row(label: LabelRecord) -> dict[str, Any]:
+    state = label.state.as_json()
+    texts = {name: canonical_json(state[name]) for name in ("parts", "tags", "evidence")}
+    return {
+        **state, **texts, "item_id": label.item_id, "content_hash": label.content_hash, "annotator": label.annotator,
+        "mode": label.mode, "adjudicated": label.adjudicated, "happened_at": label.at,
     }  # fmt: skip
 
 

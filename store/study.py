@@ -66,7 +66,7 @@ class Study:
         """
         path = real_path(path)
         for taken in (path, journal_path(path)):
-            if taken.exists():
+            if _exists(taken):
                 raise is_there(taken)
         if not path.parent.is_dir():
             raise UsageError(f"There is no folder {path.parent}.", "", "Make the folder first.")
@@ -239,14 +239,17 @@ def held(path: Path) -> Iterator[contextlib.ExitStack]:
         yield stack
 
 
-def _require_file(path: Path) -> None:
+def _exists(path: Path) -> bool:
     try:
-        if path.is_file():
-            return
-        journal_is_there = journal_path(path).exists()
+        return path.exists()
     except OSError as error:
-        raise not_written(path, error, f"{path.name} cannot be read.") from error
-    if journal_is_there:
+        raise not_written(path, error, f"{path.name} cannot be read or written here.") from error
+
+
+def _require_file(path: Path) -> None:
+    if _exists(path) and path.is_file():
+        return
+    if _exists(journal_path(path)):
         raise StudyDamagedError(
             f"{path.name} is missing, but its journal is here.",
             f"{journal_path(path).name} holds every label, draw and rubric: no label is lost. The benchmark's items"

@@ -8,11 +8,16 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from store.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judges.benchmarks.benchmark import TaskDefinition
 
 _PLAIN = "Use `overread label --plain`: it asks line by line."
 MODES = ("item", "block", "never", "assisted")
@@ -68,20 +73,16 @@ def run_desk(
         SaveError: the person left although the last act could not be saved.
         typer.Exit: a signal ended the desk; its code is 128 and the signal's number.
     """
-    from annotate.desk.actions import KeyMap
     from annotate.desk.opening import sit_down, task_definitions
 
     if mode and mode not in MODES:
         raise UsageError(f"There is no mode {mode!r}.", f"There are: {', '.join(MODES)}.")
     remapped = load_keys(keys)
-    for definition, _ in task_definitions(study).values():
-        KeyMap(definition, remapped)
-    who = annotator.strip() or getpass.getuser()
+    check_keys(keys_file(keys), remapped, [definition for definition, _ in task_definitions(study).values()])
+    who = annotator.strip() or user_name()
     desk = sit_down(study, who, task=task, mode=mode or None, seed=seed, minutes=minutes)  # type: ignore[arg-type]
     if plain:
-        from annotate.cli.plain import PlainDesk
-
-        PlainDesk(desk, sys.stdin, sys.stdout, remapped).run()
+        run_plain(desk, remapped)
         return
     from annotate.tui.app import run_app
 
@@ -135,14 +136,45 @@ def require_terminal() -> None:
         raise UsageError("This terminal cannot draw a screen (TERM=dumb).", "", _PLAIN)
 
 
+def run_plain(desk: Any, remapped: Mapping[str, Sequence[str]]) -> None:
+    """The desk line by line on standard input and output, whatever characters they can take."""
+    from annotate.cli.plain import PlainDesk
+
+    for stream in (sys.stdin, sys.stdout):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    PlainDesk(desk, sys.stdin, sys.stdout, remapped).run()
+
+
+def user_name() -> str:
+    """Who is logged in, for want of `--annotator`.
+
+    Raises:
+        UsageError: the system does not know.
+    """
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError) as error:
+        raise UsageError("Nobody knows who labels.", "", "Say it: --annotator dr.li") from error
+
+
+def keys_file(given: Path | None) -> Path | None:
+    """The key file to use: the given one, else the one of the configuration folder if there is one."""
+    if given is not None:
+        return given
+    file = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "overread" / "keys.toml"
+    return file if file.is_file() else None
+
+
 def load_keys(path: Path | None) -> dict[str, list[str]]:
-    """The user's keys: from `--keys`, else from the configuration folder when there is such a file.
+    """The user's keys by action, from `--keys`, else from the configuration folder when there is such a file.
 
     Raises:
         UsageError: the file cannot be read; names the place.
     """
-    file = path or Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "overread" / "keys.toml"
-    if path is None and not file.is_file():
+    file = keys_file(path)
+    if file is None:
         return {}
     import tomllib
 
@@ -157,3 +189,19 @@ def load_keys(path: Path | None) -> dict[str, list[str]]:
             raise UsageError(f"{file}: {action} must be a key or a list of keys.", "", 'As in: skip = ["k", "K"]')
         keys[action] = listed
     return keys
+
+
+def check_keys(file: Path | None, remapped: Mapping[str, Sequence[str]], tasks: Iterable[TaskDefinition]) -> None:
+    """Refuse keys that two want, before the desk opens.
+
+    Raises:
+        UsageError: names both owners, and the key file if there is one.
+    """
+    from annotate.desk.actions import KeyMap
+
+    for task in tasks:
+        try:
+            KeyMap(task, remapped)
+        except UsageError as error:
+            where = f"{file}: " if file is not None else ""
+            raise UsageError(f"{where}{error.title}", error.detail, error.hint) from error

@@ -74,9 +74,9 @@ def studies_here() -> list[Path]:
 
 
 def _load_commands() -> None:
-    from annotate.cli import audit, doctor, export, label, openings, score, study
+    from annotate.cli import audit, doctor, export, label, openings, report, score, study
 
-    for module in (openings, study, score, label, audit, export, doctor):
+    for module in (openings, study, score, label, audit, report, export, doctor):
         module.register(app)
 
 

@@ -119,7 +119,7 @@ def fill(study: Study, files: list[Path], *, system: str, judge: str, skip_bad: 
         return
     print_report(report)
     for name in judges(study):
-        for line in score_lines(score_study(study, name, system)):
+        for line in score_lines(score_study(study, name, system, described=False)):
             say(line)
 
 

@@ -49,8 +49,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("reference_wrong", ("r",), "The reference is wrong: write the right answer", "", "everywhere"),
     Action("harm", ("!",), "Harm if the response were believed: then the degree", "", "everywhere"),
     Action("find", ("/",), "Find text in the item", "find"),
-    Action("find_next", (".",), "Next hit"),
-    Action("find_previous", (",",), "Previous hit"),
+    Action("find_next", (".",), "Next place where it was found"),
+    Action("find_previous", (",",), "Previous place where it was found"),
     Action("differences", ("d",), "Mark what differs between reference and response", "differences"),
     Action("next_similar", ("]",), "Next turn most like the gold text (similar words, not proof)", "evidence"),
     Action("previous_similar", ("[",), "Previous turn most like the gold text"),
@@ -156,7 +156,6 @@ _KEY_NAMES: Final = frozenset(
 _MODIFIED: Final = re.compile(r"(?:(?:ctrl|alt|shift)\+)+(.+)")
 _KEPT_BY_THE_DESK: Final = frozenset(("escape", "ctrl+c", "ctrl+p"))
 """Esc closes what is open, Ctrl-C leaves, Ctrl-P opens the palette: not for the key file."""
-_NEEDED: Final = ("confirm", "quit")
 
 
 class _Owner(NamedTuple):
@@ -218,8 +217,8 @@ class KeyMap:
                 raise UsageError(f"There is no action {name!r} to give a key.", "", f"Actions: {', '.join(BY_ID)}")
         for action in ACTIONS:
             keys = tuple(_checked(action.id, normalise_key(key)) for key in remapped.get(action.id, action.keys))
-            if not keys and action.id in _NEEDED:
-                raise UsageError(f"Action {action.id!r} needs a key.", "Without it nobody gets on.", "Give it one.")
+            if not keys:
+                raise UsageError(f"Action {action.id!r} needs a key.", "", "Give it one nobody presses by mistake.")
             self.keys_of[action.id] = keys
             for key in keys:
                 self._own(key, _Owner(("action", action.id), f"action {action.id!r}"))

@@ -170,6 +170,8 @@ class Desk(Walk):
 
     def undo(self) -> None:
         """Take back the last act, wherever it was in this queue; a half-given label first."""
+        if self.ledger.is_unfinished:
+            self._half.clear()  # what was pressed is in the journal: an act to undo, no half label
         if not self._finish_owed() and not self._drop_half():
             self._show_restored(self.ledger.undo(), "undone", "nothing to undo")
 

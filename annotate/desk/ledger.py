@@ -89,8 +89,15 @@ class Ledger:
         return state is not None and state.decided
 
     def exposure(self, item_id: str) -> Mode:
-        """The mode a label given now would have."""
+        """The mode a label given now would have. A reveal that is not safe yet has shown nothing."""
+        if any(event.act.kind == "reveal" and event.act.item_id == item_id for event in self._unfinished):
+            return "blind"
         return self.study.exposure(self.annotator, item_id)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the journal has an act that the study has still to take."""
+        return bool(self._unfinished)
 
     def stays_hidden(self, item_id: str) -> bool:
         """Whether this person never sees the verdict on this item; a promise of another draw holds here too."""

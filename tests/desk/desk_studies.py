@@ -111,7 +111,7 @@ def _records(specs: Sequence[Spec]) -> list[Record]:
                     failure="malformed" if failed else "",
                     rationale=spec.rationale,
                     position=number,
-                )  # fmt: skip
+                )
             )
     return records
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from annotate.desk.desk import Desk
 from desk_studies import (
     Clock,
     accuracy,
@@ -22,6 +20,8 @@ from desk_studies import (
     qa,
     sit,
 )
+
+from annotate.desk.desk import Desk
 from store.records import LabelState
 from store.study import Study
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from desk_studies import accuracy, current_labels, events, here, kinds, make_study, press, qa, sit
+
 from store.records import LabelState
 from store.study import Study
 
@@ -164,8 +164,11 @@ def test_changing_a_part_keeps_the_value_unsure(parts_study: Study) -> None:
     assert not current_labels(parts_study)[item].unsure
 
 
-@pytest.mark.parametrize(("key", "reason"), [("o", "outside_specialty"), ("c", "too_little_context"), ("a", "ambiguous"),
-                                             ("u", "unreadable"), ("l", "needs_look_up")])  # fmt: skip
+REASONS = [("o", "outside_specialty"), ("c", "too_little_context"), ("a", "ambiguous"), ("u", "unreadable"),
+           ("l", "needs_look_up")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "reason"), REASONS)
 def test_cannot_judge_takes_one_reason_and_stands_instead_of_a_value(study: Study, key: str, reason: str) -> None:
     desk = sit(study, "never")
     item = here(desk)

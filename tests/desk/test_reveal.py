@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from desk_studies import (
     JUDGE,
     Clock,
@@ -27,6 +24,9 @@ from desk_studies import (
     qa,
     sit,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
 from judges.calibration.sampling import NEVER_SHOWN_SHARE, is_never_shown
 from store.draws import RevealPolicy, list_draws
 from store.errors import UsageError
@@ -172,6 +172,10 @@ def test_a_label_given_in_a_never_sitting_is_not_shown_later(study: Study, polic
         desk.go_to(place + 1)
         desk.confirm()
         assert desk.review is None and desk.shown_verdicts() == []
+    desk.go_to(1)
+    press(desk, "c")
+    desk.undo()
+    assert desk.review is None and desk.shown_verdicts() == []
     assert journaled(study, "reveal") == []
 
 

@@ -1,0 +1,87 @@
+"""Any table: rows with something to judge, and what people and judges said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judges.benchmarks.benchmark import (
+    CorrectableBenchmark,
+    InferringBenchmark,
+    NativeFile,
+    ScoredItem,
+    Scores,
+    Source,
+    TaskDefinition,
+    Undefined,
+)
+from judges.benchmarks.table import reader, scoring, writer
+from judges.benchmarks.table.items import BENCHMARK_NAME
+from judges.benchmarks.table.plan import plan_of
+from judges.benchmarks.table.recognise import is_table
+from store.errors import InputError
+from store.records import LabelState, Record
+
+Facts = Mapping[str, Mapping[str, Any]]
+
+
+class Table:
+    """The benchmark's parts behind the protocol. Its tasks are those of the source that is read."""
+
+    name = BENCHMARK_NAME
+
+    def tasks(self) -> Sequence[TaskDefinition]:
+        return ()
+
+    def tasks_for(self, source: Source) -> Sequence[TaskDefinition]:
+        """The tasks that the task file and the data of a source make.
+
+        Raises:
+            InputError: they make none; says every reason.
+        """
+        plan = plan_of(source)
+        if plan.problems or not plan.tasks:
+            reasons = "\n".join(problem.what for problem in plan.problems) or "There is no table among the files."
+            raise InputError("The tasks of this table cannot be told.", reasons, "Give a task file: --tasks FILE.toml")
+        return plan.definitions
+
+    def inference(self, source: Source) -> Sequence[str]:
+        return plan_of(source).sentences
+
+    def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        return is_table(head)
+
+    def read(self, source: Source) -> Iterator[Record]:
+        return reader.read(source)
+
+    def as_coded(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return scoring.as_coded(items, facts)
+
+    def as_described(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:  # noqa: ARG002
+        return {}
+
+    def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return scoring.overridden(items, facts)
+
+    def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:  # noqa: ARG002
+        return None
+
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        return scoring.TaskOfPath()
+
+    def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
+        return scoring.terms(item, state)
+
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        return scoring.combine(sums)
+
+    def write_native(
+        self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[NativeFile]:
+        return writer.write_native(items, facts, provenance)
+
+
+BENCHMARK = Table()
+_IS: tuple[CorrectableBenchmark, InferringBenchmark] = (BENCHMARK, BENCHMARK)
+"""What of the protocol it offers, held by the type checker."""
