@@ -110,7 +110,7 @@ def status(
     Example: overread status
     """
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.report.status import status_lines, study_status
     from store.study import Study
 
@@ -121,7 +121,7 @@ def status(
             print_json(found)
         else:
             for line in status_lines(found):
-                typer.echo(line)
+                say(line)
 
 
 def create_study(file: Path, benchmark: str) -> Study:

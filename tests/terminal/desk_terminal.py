@@ -63,7 +63,7 @@ class DeskTerminal(Terminal):
             place = int(self.wait_for(r"(\d+) / \d+")[1])
             time.sleep(UNGUARDED)
             self.send(key)
-            self.wait_for(rf"\b{place + 1} / \d+|Everything in this queue")
+            self.wait_for(rf"\b{place + 1} / \d+|Everything in this queue|Review")
 
 
 def stored(study: Path, annotator: str = ANNOTATOR) -> Sequence[dict[str, Any]]:

@@ -17,8 +17,11 @@ PAYLOAD = (
     f"\u202e{MARK}\u202c\u2066\u2069\u2028\u2029\x85 \u200b\u2060\ufeff \ud83d half "
     "[@click=app.quit]CLICKME[/] [@click=app.bell]x[/] [/x] [tag=value: x [bold] [[ ]] [/] \\[ {x} $(reboot) `id`"
 )
-SYSTEM, JUDGE, RATIONALE, ANNOTATOR = "zqsystem", "zqjudge", "zqrationale", "zqannotator"
+SYSTEM, JUDGE, RATIONALE = "zqsystem", "zqjudge", "zqrationale"
 """Words that say where a text of the payload comes from."""
+
+ANNOTATOR = "zqannotator [@click=app.quit]CLICKME[/] [/x] [tag=value: x"
+"""What a name may hold; one with control characters is refused before anything is shown."""
 
 _TEXT_KEYS = frozenset((
     "memory_content", "original_memories", "memories_from_system", "question", "answer", "context", "system_response",

@@ -27,7 +27,6 @@ from tests.terminal.tmux import Tmux
 
 pytestmark = pytest.mark.terminal
 
-WHO = without_nul(f"{ANNOTATOR} {PAYLOAD}")
 OWN_OSC = re.compile(rb"\x1b\]22;[a-z-]*\x07\Z")
 """The only such sequence the program sends of its own: the shape of the mouse pointer."""
 OWN_CONTROLS = {b"\r", b"\n"}
@@ -69,36 +68,69 @@ def items(terminal: Terminal) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+NOTE = "[/x] [@click=app.quit]\\["
+
+
 @pytest.mark.parametrize("size", [(80, 24), (140, 45)], ids=["80x24", "140x45"])
 def test_no_control_byte_of_an_item_arrives_and_nothing_is_run(study: Path, size: tuple[int, int]) -> None:
-    with DeskTerminal(study, mode="item", annotator=WHO, columns=size[0], rows=size[1]) as terminal:
+    with DeskTerminal(study, mode="item", annotator=ANNOTATOR, columns=size[0], rows=size[1]) as terminal:
         _, count = items(terminal)
         for number in range(1, count + 1):
-            terminal.send(":", *str(number), "enter", pause=0.02)
-            terminal.wait_for(rf"\b{number} / {count}")
-            terminal.send(
-                "v", "pagedown", "pagedown", "d", "]", "}", "/", *"click", "enter", ".", ".", "g", "q", pause=0.02
-            )
-            terminal.send("pageup", "pageup", "n", *"[/x] [@click=app.quit]\\[", "enter", "t", "1", pause=0.01)
-            terminal.wait_quiet(0.2)
-            click_everything(terminal, "CLICKME")
+            read_everything(terminal, number, count)
             time.sleep(UNGUARDED)
             terminal.send("2")
             terminal.send("7")
-            terminal.wait_quiet(0.2)
-            terminal.send("j", "pagedown", "q", "?", "q", pause=0.02)
-            assert terminal.running
+            terminal.wait_quiet(0.3)
+            terminal.send("j")
+            terminal.wait_quiet(0.3)
+            terminal.send("pagedown", "%")
+            terminal.wait_quiet(0.3)
         terminal.send("q")
         assert terminal.wait_exit() == 0
         assert terminal.left_behind() == []
         recording = terminal.recording
     assert_nothing_obeyed(recording)
     seen = written_text(recording)
-    for words in (SYSTEM, JUDGE, RATIONALE, ANNOTATOR, "[@click=app.quit]CLICKME[/]", "[tag=value: x", f"TITLE{MARK}"):
+    for words in (
+        SYSTEM,
+        JUDGE,
+        RATIONALE,
+        ANNOTATOR[:20],
+        "[@click=app.quit]CLICKME[/]",
+        "[tag=value: x",
+        "TITLE31337",
+    ):
         assert words in seen, words
-    kept = stored(study, WHO)
+    kept = stored(study, ANNOTATOR)
     assert {event["kind"] for event in kept} >= {"label", "mark"}
-    assert all(event["state"]["note"] == "[/x] [@click=app.quit]\\[" for event in kept if event["state"]["note"])
+    assert {event["state"]["note"] for event in kept} <= {"", NOTE}
+    assert NOTE in {event["state"]["note"] for event in kept}
+
+
+def read_everything(terminal: Terminal, number: int, count: int) -> None:
+    """Go to an item, open, search, mark and click whatever can be, write a note and set a tag."""
+    terminal.send(":", *str(number), "enter", pause=0.02)
+    terminal.wait_for(rf"\b{number} / {count}")
+    terminal.send("v", "pagedown", "pagedown", "d", "]", "}", pause=0.02)
+    terminal.send("/", *"click", "enter", ".", ".", pause=0.02)
+    see(terminal, "g", "Rubric")
+    see(terminal, "?", "any key")
+    terminal.send("pageup", "pageup", pause=0.02)
+    see(terminal, "n", "Note: Enter", close="")
+    terminal.type(NOTE)
+    terminal.send("enter", "t", "1", pause=0.02)
+    terminal.wait_quiet(0.2)
+    click_everything(terminal, "CLICKME")
+    assert terminal.running
+
+
+def see(terminal: Terminal, key: str, pattern: str, close: str = "%") -> None:
+    """Press a key, wait for what it shows, and close that again."""
+    terminal.send(key)
+    terminal.wait_for(pattern)
+    if close:
+        terminal.send(close)
+        terminal.wait_gone(pattern)
 
 
 def click_everything(terminal: Terminal, words: str) -> None:
@@ -112,30 +144,18 @@ def click_everything(terminal: Terminal, words: str) -> None:
 
 
 def test_the_review_of_hostile_items(study: Path) -> None:
-    with DeskTerminal(study, "--task", "qa", mode="block", annotator=WHO) as terminal:
+    with DeskTerminal(study, "--task", "qa", mode="block", annotator=ANNOTATOR) as terminal:
         _, count = items(terminal)
-        for _ in range(count):
-            time.sleep(UNGUARDED)
-            terminal.send("2")
-            terminal.wait_quiet(0.2)
+        terminal.label(*("2323232323232323"[:count]))
         terminal.wait_for("Review")
-        terminal.send(
-            "v",
-            "space",
-            "pagedown",
-            "q",
-            "j",
-            "pagedown",
-            "q",
-            "n",
-            *"[/x]",
-            "enter",
-            "t",
-            "1",
-            "down",
-            "up",
-            pause=0.05,
-        )
+        terminal.send("v", "space", "pagedown", pause=0.05)
+        terminal.wait_for("opens and folds")
+        terminal.send("%")
+        terminal.wait_gone("opens and folds")
+        see(terminal, "j", "What the judge said")
+        see(terminal, "n", "Note: Enter", close="")
+        terminal.type(NOTE)
+        terminal.send("enter", "t", "1", "down", "up", pause=0.05)
         terminal.wait_quiet(0.2)
         click_everything(terminal, "CLICKME")
         assert terminal.running
@@ -150,12 +170,14 @@ def test_the_review_of_hostile_items(study: Path) -> None:
 def test_no_byte_of_a_verdict_or_a_system_arrives_before_the_label(study: Path, mode: str) -> None:
     with DeskTerminal(study, "--task", "qa", mode=mode, columns=140, rows=45) as terminal:
         terminal.send(
-            "v", "d", "]", "/", *"zq", "enter", "g", "q", "?", "q", "j", "right", "left", "s", "u", pause=0.05
+            "v", "d", "]", "/", *"zq", "enter", "g", "%", "?", "%", "j", "right", "left", "s", "u", pause=0.05
         )
-        terminal.send("ctrl+p", *"judge", pause=0.05)
-        terminal.wait_quiet(0.3)
+        terminal.send("ctrl+p")
+        terminal.wait_for("Search")
+        terminal.type("judge")
+        terminal.wait_quiet(0.5)
         terminal.send("escape")
-        terminal.wait_quiet(0.3)
+        terminal.wait_gone("all the judge said")
         blind = terminal.recording
         for secret in (RATIONALE, SYSTEM, JUDGE):
             assert secret.encode() not in blind
@@ -165,8 +187,21 @@ def test_no_byte_of_a_verdict_or_a_system_arrives_before_the_label(study: Path, 
         terminal.wait_exit()
 
 
+COMMANDS = (
+    ["status"],
+    ["audit"],
+    ["score"],
+    ["doctor"],
+    ["label", "--plain"],
+    ["label", "--task", without_nul(PAYLOAD)],
+    ["label", "--annotator", without_nul(PAYLOAD)],
+    ["label", "--mode", without_nul(PAYLOAD)],
+    ["label", "--keys", without_nul(PAYLOAD)],
+)
+
+
 def test_messages_of_commands_are_clean_too(study: Path) -> None:
-    for command in (["status"], ["audit"], ["score"], ["label", "--plain"], ["label", "--task", "no\x1b]0;such\x07"]):
+    for command in COMMANDS:
         with Terminal(
             overread_command("--study", str(study), *command), env=desk_environment(study), cwd=study.parent, rows=60
         ) as terminal:
@@ -180,16 +215,16 @@ def test_messages_of_commands_are_clean_too(study: Path) -> None:
 def test_the_window_of_tmux_keeps_its_title(study: Path) -> None:
     if shutil.which("tmux") is None:
         pytest.skip("tmux is not installed")
-    command = label_command(study, mode="assisted", annotator=WHO)
+    command = label_command(study, mode="assisted", annotator=ANNOTATOR)
     with Tmux(command, columns=140, rows=45, env=desk_environment(study), cwd=study.parent) as window:
         title = window.title
         window.wait_for(r"\d+ / \d+", timeout=60)
         window.send("v", "enter")
         time.sleep(1)
-        window.send("enter")
-        window.wait_for("ASSISTED")
+        window.send("2", "7", "v", "right", "v", "j")
+        time.sleep(1)
         assert window.title == title
         assert MARK not in window.title
-        window.send("q")
+        window.send("%", "q")
         assert window.wait_exit() == 0
         assert not window.in_alternate
