@@ -39,7 +39,7 @@ def hostile(value: Any, key: str = "") -> Any:
         return [hostile(inner, key) for inner in value]
     if isinstance(value, str) and key in _RATIONALE_KEYS:
         return f"{RATIONALE} {value} {PAYLOAD}"
-    if isinstance(value, str) and key == "system_response" and value.startswith("Penicillin"):
+    if isinstance(value, str) and key == "system_response":
         return f"{_LONG}{PAYLOAD}"
     return f"{value} {PAYLOAD}" if isinstance(value, str) and key in _TEXT_KEYS else value
 
@@ -50,7 +50,7 @@ def without_nul(text: str) -> str:
 
 
 def make_hostile_study(folder: Path) -> Path:
-    """A study of a few items of every task, its file's name hostile too.
+    """A study of one user's items of every task, its file's name hostile too.
 
     Raises:
         AssertionError: a command failed; shows what it said.
@@ -75,7 +75,7 @@ def _files(folder: Path) -> tuple[Path, Path]:
     user = json.loads(lines[0])
     for name, records in stat.items():
         if name.endswith("_records"):
-            own = [record for record in records if record["uuid"] == user["uuid"]][:4]
+            own = [record for record in records if record["uuid"] == user["uuid"]]
             stat[name] = [{**record, "rationale": "because"} for record in own]
     stat, user = hostile(stat), hostile(user)
     results, answers = folder / "run_eval_stat_result.json", folder / "run_eval_results.jsonl"

@@ -68,14 +68,21 @@ def items(terminal: Terminal) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
+ITEMS = 3
+"""Items of each task that are read; all are alike."""
 NOTE = "[/x] [@click=app.quit]\\["
 
 
-@pytest.mark.parametrize("size", [(80, 24), (140, 45)], ids=["80x24", "140x45"])
-def test_no_control_byte_of_an_item_arrives_and_nothing_is_run(study: Path, size: tuple[int, int]) -> None:
-    with DeskTerminal(study, mode="item", annotator=ANNOTATOR, columns=size[0], rows=size[1]) as terminal:
+@pytest.mark.parametrize(
+    ("task", "columns", "rows"),
+    [("integrity", 80, 24), ("accuracy", 140, 45), ("update", 80, 24), ("qa", 140, 45), ("qa", 60, 20)],
+)
+def test_no_control_byte_of_an_item_arrives_and_nothing_is_run(study: Path, task: str, columns: int, rows: int) -> None:
+    with DeskTerminal(
+        study, "--task", task, "--seed", "7", mode="item", annotator=ANNOTATOR, columns=columns, rows=rows
+    ) as terminal:
         _, count = items(terminal)
-        for number in range(1, count + 1):
+        for number in range(1, ITEMS + 1):
             read_everything(terminal, number, count)
             time.sleep(UNGUARDED)
             terminal.send("2")
@@ -95,7 +102,7 @@ def test_no_control_byte_of_an_item_arrives_and_nothing_is_run(study: Path, size
         SYSTEM,
         JUDGE,
         RATIONALE,
-        ANNOTATOR[:20],
+        ANNOTATOR[:7],
         "[@click=app.quit]CLICKME[/]",
         "[tag=value: x",
         "TITLE31337",
@@ -144,9 +151,11 @@ def click_everything(terminal: Terminal, words: str) -> None:
 
 
 def test_the_review_of_hostile_items(study: Path) -> None:
-    with DeskTerminal(study, "--task", "qa", mode="block", annotator=ANNOTATOR) as terminal:
-        _, count = items(terminal)
-        terminal.label(*("2323232323232323"[:count]))
+    with DeskTerminal(study, "--task", "qa", "--seed", "7", mode="block", annotator=ANNOTATOR) as terminal:
+        for key in "23232323":
+            terminal.label(key)
+            if "Review" in terminal.screen:
+                break
         terminal.wait_for("Review")
         terminal.send("v", "space", "pagedown", pause=0.05)
         terminal.wait_for("opens and folds")

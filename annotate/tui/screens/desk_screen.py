@@ -185,7 +185,7 @@ class DeskScreen(Screen[None]):
         from annotate.tui.screens.help.texts import verdict_text
 
         if views := self.verdicts():
-            self._show_text("What the judge said", verdict_text(views))
+            self._show_text("What the judge said", verdict_text(views, self.reading.item.system))
         else:
             self.say("there is no verdict to show now")
 
