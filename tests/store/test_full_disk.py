@@ -5,7 +5,6 @@ A full disk is played by the limit on file sizes that a process can set itself.
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
@@ -148,7 +147,7 @@ limit(path.stat().st_size)
 given, told = [], []
 for n in range(60):
     try:
-        study.append([act(value=f"value-{n}", state_note=None) if False else act(value=f"value-{n}")])
+        study.append([act(value=f"value-{n}")])
         given.append(f"value-{n}")
     except SaveError as error:
         told.append(error)
@@ -362,4 +361,4 @@ def test_an_export_into_a_read_only_folder_is_told(open_folder: Path, tmp_path: 
 def test_the_scripts_run_this_tree() -> None:
     result = python("import store, sys; print(store.__file__)", cwd=ROOT)
     assert result.stdout.strip() == str(ROOT / "store" / "__init__.py") and sys.version_info >= (3, 11)
-    assert os.path.isabs(result.stdout)
+    assert Path(result.stdout).is_absolute()
