@@ -147,7 +147,7 @@ limit(path.stat().st_size)
 given, told = [], []
 for n in range(60):
     try:
-        study.append([act(value=f"value-{n}", state_note=None) if False else act(value=f"value-{n}")])
+        study.append([act(value=f"value-{n}")])
         given.append(f"value-{n}")
     except SaveError as error:
         told.append(error)
@@ -361,3 +361,7 @@ def test_an_export_into_a_read_only_folder_is_told(open_folder: Path, tmp_path: 
 def test_the_scripts_run_this_tree() -> None:
     result = python("import store, sys; print(store.__file__)", cwd=ROOT)
     assert result.stdout.strip() == str(ROOT / "store" / "__init__.py") and sys.version_info >= (3, 11)
+<<<<<<< HEAD
+=======
+    assert Path(result.stdout).is_absolute()
+>>>>>>> wt-store
