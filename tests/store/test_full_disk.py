@@ -361,7 +361,4 @@ def test_an_export_into_a_read_only_folder_is_told(open_folder: Path, tmp_path: 
 def test_the_scripts_run_this_tree() -> None:
     result = python("import store, sys; print(store.__file__)", cwd=ROOT)
     assert result.stdout.strip() == str(ROOT / "store" / "__init__.py") and sys.version_info >= (3, 11)
-<<<<<<< HEAD
-=======
     assert Path(result.stdout).is_absolute()
->>>>>>> wt-store
