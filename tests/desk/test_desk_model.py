@@ -12,7 +12,18 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from desk_studies import (
+from hypothesis import HealthCheck, Phase, note, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
+
+from annotate.desk.actions import HARMS, REASONS, Choice
+from annotate.desk.opening import make_draw
+from judges.benchmarks.halumem.tasks import ACCURACY, QA
+from judges.calibration.sampling import is_never_shown
+from store.draws import RevealPolicy
+from store.records import LabelState
+from store.study import Study
+from tests.desk.desk_studies import (
     ANNOTATOR,
     KEYMAPS,
     accuracy,
@@ -25,17 +36,6 @@ from desk_studies import (
     qa,
     sit,
 )
-from hypothesis import HealthCheck, Phase, note, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
-
-from annotate.desk.actions import HARMS, REASONS, Choice
-from annotate.desk.opening import make_draw
-from judges.benchmarks.halumem.tasks import ACCURACY, QA
-from judges.calibration.sampling import is_never_shown
-from store.draws import RevealPolicy
-from store.records import LabelState
-from store.study import Study
 
 SPECS = [
     *(qa("Omission" if number % 2 else "Correct") for number in range(4)), qa(None), qa("!"),
