@@ -38,7 +38,7 @@ def test_a_draw_is_read_back_with_its_terms_and_its_order(study: Study) -> None:
         assert getattr(found[0], name) == getattr(draw, name), name
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=8)
 @given(
     probabilities=st.lists(st.floats(min_value=0, max_value=1, exclude_min=True), min_size=1, max_size=20),
     data=st.data(),
