@@ -48,9 +48,9 @@ def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | No
 
     Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
     """
-    from judges.calibration.correction.choice import Settings
     from judges.calibration.correction.corrected import corrected_scores
     from judges.calibration.correction.records import Provenance
+    from judges.calibration.correction.settings import Settings
 
     benchmark = get_benchmark(study.benchmark)
     if not isinstance(benchmark, CorrectableBenchmark):

@@ -113,13 +113,6 @@ def _verified_id(raw: bytes) -> str | None:
     return hashed if hashed.encode("ascii") == stated else None
 
 
-def stated_id(raw: bytes) -> str:
-    """The id a torn or damaged line begins with; "" when not even that is left."""
-    if not raw.startswith(_PREFIX) or len(raw) < _ID_END:
-        return ""
-    return raw[len(_PREFIX) : _ID_END].decode("ascii", "replace")
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """What a pass over a journal found.
