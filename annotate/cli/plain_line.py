@@ -66,7 +66,7 @@ def read_line(line: str, task: TaskDefinition, keymap: KeyMap) -> Meaning:
     if labels is not None and command is not None and len(text) > 1:
         return NotUnderstood(f"{text!r} is a label and a command: type the label's key, or the command's")
     if labels is not None:
-        return _one_a_part(labels)
+        return _two_meanings(text, task, keymap) or _one_a_part(labels)
     if command is not None:
         return command
     return _unknown(text, keymap)
@@ -119,6 +119,16 @@ def _names(task: TaskDefinition) -> dict[str, Choice]:
         for label in labels:
             names.setdefault(label.value.casefold(), Choice(part, label.value))
     return names
+
+
+def _two_meanings(text: str, task: TaskDefinition, keymap: KeyMap) -> NotUnderstood | None:
+    """A single character that is the key of one label and the name of another must not choose for the person."""
+    names = _names(task)
+    for word in text.split():
+        named, keyed = names.get(normalise_key(word).casefold()), keymap.resolve(word) if len(word) == 1 else None
+        if named is not None and isinstance(keyed, Choice) and (named.part, named.value) != (keyed.part, keyed.value):
+            return NotUnderstood(f"{word!r} is the name of one label and a key of another: type the letter")
+    return None
 
 
 def _one_a_part(choices: list[Choice]) -> Meaning:

@@ -175,6 +175,17 @@ def test_a_name_that_is_label_and_command_does_nothing_and_says_so() -> None:
     assert read_line("unlabel", task, keymap) == Command("clear")
 
 
+def test_a_digit_that_is_one_labels_key_and_anothers_name_does_nothing() -> None:
+    labels = (Label("1", "1", "a", "2"), Label("2", "2", "b", "1"), Label("3", "3", "c", "3"))
+    task = TaskDefinition("made", "Made", "How many?", "ordinal", labels, ())
+    keymap = KeyMap(task)
+    for word in ("1", "2", "１"):
+        meaning = read_line(word, task, keymap)
+        assert isinstance(meaning, NotUnderstood) and "type the letter" in meaning.why
+    assert read_line("3", task, keymap) == Labels((Choice("", "3"),))
+    assert read_line("b", task, keymap) == Labels((Choice("", "2"),))
+
+
 @given(st.text(max_size=40))
 def test_any_line_means_something_and_labels_only_when_all_of_it_is_labels(line: str) -> None:
     meaning = at_memory(line)
