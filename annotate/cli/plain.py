@@ -148,8 +148,9 @@ class PlainDesk:
                 self._act(line)
             except SaveError as error:
                 self._say(f"NOT SAVED. {error.title} {error.detail} Press Enter to try again, or q to leave.")
-                if self._source.readline().strip().lower() in ("q", ""):
-                    return
+                answer = self._source.readline()
+                if not answer or answer.strip().lower() == "q":
+                    raise
             else:
                 return
 
