@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from annotate.cli.plain import PlainDesk
-from store.errors import SaveError
 from store.journal import journal_path
 from store.safe_text import TERMINAL_UNSAFE
 from tests.commands import Overread, overread_command, overread_environment
@@ -71,31 +68,3 @@ def test_label_with_its_input_closed_says_so(study: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "nothing to read keys from" in done.stderr
-
-
-class _Refusing(PlainDesk):
-    """The real loop over a desk whose disk is full for the first attempts."""
-
-    def __init__(self, failures: int, lines: str) -> None:
-        self.attempts, self._failures, self.said = 0, failures, io.StringIO()
-        super().__init__(None, io.StringIO(lines), self.said)  # type: ignore[arg-type]
-
-    def _act(self, line: str) -> None:
-        self.attempts += 1
-        if self.attempts <= self._failures:
-            raise SaveError("The disk is full.")
-
-
-def test_enter_tries_to_save_again_as_the_prompt_says() -> None:
-    desk = _Refusing(2, "\n\n")
-    desk._take("c")
-    assert desk.attempts == 3
-    assert desk.said.getvalue().count("NOT SAVED") == 2
-
-
-@pytest.mark.parametrize("answer", ["q\n", ""])
-def test_leaving_unsaved_says_so_with_an_error(answer: str) -> None:
-    desk = _Refusing(9, answer)
-    with pytest.raises(SaveError):
-        desk._take("c")
-    assert desk.attempts == 1
