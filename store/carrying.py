@@ -8,7 +8,7 @@ from typing import Any
 from store.applying import known_ids
 from store.database import in_transaction
 
-TABLES = ("systems", "texts", "judges", "items", "verdicts", "facts", "imports")
+TABLES = ("systems", "texts", "judges", "items", "verdicts", "facts", "imports", "file_labels")
 """What comes from imported files; all else comes from the journal."""
 
 

@@ -104,20 +104,10 @@ def _entry(event_id: str, raw: bytes, line: int) -> Entry:
 
 
 def _verified_id(raw: bytes) -> str | None:
-    stated = raw[len(_PREFIX) : _ID_END]
-    if not raw.startswith(_PREFIX) or raw[_ID_END:_TAIL_START] != b'",':
+    if raw[: len(_PREFIX)] != _PREFIX or raw[_ID_END:_TAIL_START] != b'",':
         return None
-    found = hashlib.sha256(b"{")
-    found.update(memoryview(raw)[_TAIL_START:])
-    hashed = found.hexdigest()
-    return hashed if hashed.encode("ascii") == stated else None
-
-
-def stated_id(raw: bytes) -> str:
-    """The id a torn or damaged line begins with; "" when not even that is left."""
-    if not raw.startswith(_PREFIX) or len(raw) < _ID_END:
-        return ""
-    return raw[len(_PREFIX) : _ID_END].decode("ascii", "replace")
+    hashed = hashlib.sha256(b"{" + raw[_TAIL_START:]).hexdigest()
+    return hashed if hashed.encode("ascii") == raw[len(_PREFIX) : _ID_END] else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from store.applying import apply_entries, known_ids
 from store.database import in_transaction
 from store.errors import NotWrittenError, SaveError, StudyDamagedError
 from store.files import free_name, not_written, write_private
-from store.journal import FORMAT, Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal, stated_id
+from store.journal import FORMAT, Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
 from store.opening import command, is_fault_of_data
 
 HEADER = "header"
@@ -68,7 +68,7 @@ def _settle_first_line(journal: Journal, reading: Reading, settings: Mapping[str
     if header_entry(settings).line_bytes().startswith(reading.torn):
         journal.cut_to(0)
         return []
-    return settle_tail(journal, reading, set())
+    return settle_tail(journal, reading, [])
 
 
 def _gone(path: Path, how: str, count: int) -> StudyDamagedError:
@@ -145,7 +145,7 @@ def _bring_together(connection: Any, path: Path, journal: Journal, reading: Read
         check_chains(connection, path)
 
     in_transaction(connection, merge)
-    notices = settle_tail(journal, reading, known)
+    notices = settle_tail(journal, reading, absent)
     if missing:
         notices.append(f"{_acts(len(missing))} restored from the journal.")
     if absent:
@@ -286,13 +286,16 @@ def loss(place: Break) -> str:
     return f"Lost: {acts} of {place.annotator}."
 
 
-def settle_tail(journal: Journal, reading: Reading, known: set[str]) -> list[str]:
-    """Deal with a last line that a crash cut: complete it, or set its bytes aside (they were never acknowledged)."""
+def settle_tail(journal: Journal, reading: Reading, absent: Iterable[Entry]) -> list[str]:
+    """Deal with a last line that a crash cut: complete it, or set its bytes aside (they were never acknowledged).
+
+    `absent` is what only the study has: half a line of one of those is no loss, it is written again.
+    """
     if reading.unended:
         journal.end_last_line()
     if not reading.torn:
         return []
-    if stated_id(reading.torn) in known:
+    if any(entry.line_bytes().startswith(reading.torn) for entry in absent):
         journal.cut_to(reading.good_bytes)
         return []
     rest = free_name(journal.path, "torn")

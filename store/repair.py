@@ -208,14 +208,15 @@ def _note_losses(connection: Any, path: Path) -> list[str]:
     in_transaction(connection, take_in_and_note)
     done = [f"{len(reading.entries) - 1} acts came back from the journal."] if reading.entries[1:] else []
     if notes:
-        _append(file, reading, notes)
+        absent = [entry for entry in stored_entries(connection) if entry.event_id not in reading.ids]
+        _append(file, reading, notes, absent)
     return [*done, *map(_gap_words, found)]
 
 
-def _append(file: Path, reading: Reading, entries: Sequence[Entry]) -> None:
+def _append(file: Path, reading: Reading, entries: Sequence[Entry], absent: Sequence[Entry]) -> None:
     journal = Journal(file)
     try:
-        settle_tail(journal, reading, set())
+        settle_tail(journal, reading, absent)
         journal.append(entries)
     finally:
         journal.close()

@@ -70,7 +70,7 @@ def import_files(
 ) -> None:
     """See IMPORT_HELP."""
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.exchange.own_exports import import_labels, is_own_export
     from store.study import Study
 
@@ -87,7 +87,7 @@ def import_files(
             if as_json:
                 print_json(outcome.as_json())
             else:
-                typer.echo("\n".join(outcome.lines()))
+                say("\n".join(outcome.lines()))
             raise typer.Exit(EXIT_NO if outcome.rejected else 0)
         named = import_options(options or [], tasks, label_mode)
         report = read_into(

@@ -10,7 +10,7 @@ from correction_cases import RATE, rate, rate_block, simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.sample import design_weights
 from judges.calibration.designs import (
@@ -198,7 +198,7 @@ class TestHandedToTheCorrection:
             "unequal": lambda: draw_unequal(candidates, 200, {f"i{k}": float(judge[k]) for k in range(1000)}, 2),
         }[design]()
         draw = served_draw(plan, candidates, plan.items)
-        found = corrected_scores([rate_block(judge, people, draw)], rate, Settings(shares=RATE))["rate"]
+        found = corrected_scores([rate_block(judge, people, draw)], rate, CorrectionSettings(shares=RATE))["rate"]
         assert found.used == "corrected"
         assert found.statistic.low is not None and found.statistic.high is not None
         assert found.statistic.low < people.mean() < found.statistic.high
@@ -276,7 +276,9 @@ class TestPlanner:
             for seed in range(60):
                 drawn = draw_simple([Candidate(str(k)) for k in range(1000)], plan.labels or 0, seed)
                 draw = served_draw(drawn, [Candidate(str(k)) for k in range(1000)], drawn.items)
-                found = corrected_scores([rate_block(judge, people, draw)], rate, Settings(shares=RATE))["rate"]
+                found = corrected_scores([rate_block(judge, people, draw)], rate, CorrectionSettings(shares=RATE))[
+                    "rate"
+                ]
                 one = found.statistic if helped else found.humans_only
                 widths.append((one.high or 0) - (one.low or 0))
             assert float(np.median(widths)) / 2 == pytest.approx(0.05, rel=0.12)

@@ -31,7 +31,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.prediction_powered import ppi_mean
 from judges.calibration.correction.records import Block, Combine, Draw, Gradient, Provenance, Share, Target, Totals
@@ -56,7 +56,7 @@ class Setting:
     name: str
     make: Make
     combine: Combine
-    settings: Settings
+    settings: CorrectionSettings
     gradient: Gradient | None = None
     truth: dict[str, float] = field(default_factory=dict)
     others: bool = False
@@ -175,8 +175,8 @@ def labels_of(rng: np.random.Generator, items: int, theta: float, tpr: float, tn
     return people, np.where(people == 1, rng.random(items) < tpr, rng.random(items) >= tnr).astype(float)
 
 
-def rate_settings(target: Target = "finite") -> Settings:
-    return Settings(target, shares={"rate": Share("passed", "items")}, gradient=rate_slope)
+def rate_settings(target: Target = "finite") -> CorrectionSettings:
+    return CorrectionSettings(target, shares={"rate": Share("passed", "items")}, gradient=rate_slope)
 
 
 JUDGES = ((0.95, 0.9), (0.9, 0.7), (0.9, 0.4))
@@ -350,7 +350,7 @@ def paired() -> Iterator[Setting]:
                         )
                     ]
 
-                yield Setting(f"paired gain={gain} judge={accuracy} n={n}", make, difference, Settings())
+                yield Setting(f"paired gain={gain} judge={accuracy} n={n}", make, difference, CorrectionSettings())
 
 
 def difference(totals: Totals) -> dict[str, float | None]:
@@ -425,7 +425,7 @@ def halumem(totals: Totals) -> dict[str, float | None]:
     }
 
 
-HALUMEM = Settings(
+HALUMEM = CorrectionSettings(
     shares={
         "recall": Share("full", "points"),
         "weighted_recall": Share("weighted", "weight"),

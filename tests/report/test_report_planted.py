@@ -220,9 +220,9 @@ def test_corrected_scores_stand_beside_the_others_when_they_are_given(file: Path
     assert "no labels: memory_update touches update" in rows(shown)["memory_extraction_f1"][3].text
 
 
-def test_without_corrected_scores_nothing_speaks_of_them(file: Path) -> None:
+def test_labels_bring_the_corrected_scores_of_the_study_itself(file: Path) -> None:
     page = page_of(file, items_of(GOOD))
-    assert "orrected" not in section(page, "Scores").text
+    assert "corrected (interval)" in section(page, "Scores").text
 
 
 # --- what cannot be reported ---

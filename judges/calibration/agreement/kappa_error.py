@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from statistics import NormalDist
+from typing import NamedTuple
 
 from judges.calibration.agreement.bootstrap import LEVEL, RAREST_LABEL, rarest_label
 from judges.calibration.agreement.ratings import PairTable
@@ -34,7 +35,14 @@ def live_kappa(pairs: PairTable, label_weights: FloatArray | None = None, level:
     return replace(found, low=max(value - half, -1.0))
 
 
-def kappa_and_error(table: FloatArray, weights: FloatArray) -> tuple[float, float]:
+class KappaError(NamedTuple):
+    """Kappa and its asymptotic standard error."""
+
+    kappa: float
+    error: float
+
+
+def kappa_and_error(table: FloatArray, weights: FloatArray) -> KappaError:
     """Kappa and its asymptotic standard error (Fleiss, Cohen & Everitt 1969, Psych. Bull. 72:323).
 
     Args:
@@ -47,7 +55,7 @@ def kappa_and_error(table: FloatArray, weights: FloatArray) -> tuple[float, floa
     kappa = (float((p * weights).sum()) - expected) / (1 - expected)
     means = (weights @ columns)[:, None] + (rows @ weights)[None, :]
     spread = float((p * (weights - means * (1 - kappa)) ** 2).sum()) - (kappa - expected * (1 - kappa)) ** 2
-    return kappa, math.sqrt(max(spread, 0.0) / n) / (1 - expected)
+    return KappaError(kappa, math.sqrt(max(spread, 0.0) / n) / (1 - expected))
 
 
 def error_without_agreement(table: FloatArray, weights: FloatArray) -> float:
