@@ -79,7 +79,7 @@ NOTE = "[/x] [@click=app.quit]\\["
 )
 def test_no_control_byte_of_an_item_arrives_and_nothing_is_run(study: Path, task: str, columns: int, rows: int) -> None:
     with DeskTerminal(
-        study, "--task", task, "--seed", "7", mode="item", annotator=ANNOTATOR, columns=columns, rows=rows
+        study, "--task", task, "--seed", "8", mode="item", annotator=ANNOTATOR, columns=columns, rows=rows
     ) as terminal:
         _, count = items(terminal)
         for number in range(1, ITEMS + 1):
@@ -151,7 +151,7 @@ def click_everything(terminal: Terminal, words: str) -> None:
 
 
 def test_the_review_of_hostile_items(study: Path) -> None:
-    with DeskTerminal(study, "--task", "qa", "--seed", "7", mode="block", annotator=ANNOTATOR) as terminal:
+    with DeskTerminal(study, "--task", "qa", "--seed", "8", mode="block", annotator=ANNOTATOR) as terminal:
         for key in "23232323":
             terminal.label(key)
             if "Review" in terminal.screen:
