@@ -31,6 +31,7 @@ class Database:
         self._path = path
         self._lock = threading.Lock()
         self._down = False
+        self._paused: set[Any] = set()
         self.connection = connect(path)
         self._mother = self.connection.cursor()
 
@@ -51,6 +52,7 @@ class Database:
             with told(self._path):
                 yield cursor
         finally:
+            self._paused.discard(cursor)
             cursor.close()
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -59,12 +61,20 @@ class Database:
             return cursor.execute(query, list(parameters)).fetchall()
 
     def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, fetched in batches."""
+        """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
         with self.cursor() as cursor:
             with private_umask():
                 cursor.execute(query, list(parameters))
-            while rows := _fetch(cursor, batch):
+            while rows := self._fetch(cursor, batch):
                 yield from rows
+
+    def _fetch(self, cursor: duckdb.DuckDBPyConnection, batch: int) -> list[tuple[Any, ...]]:
+        """The next rows; until they are used up the cursor pauses, and may be closed meanwhile."""
+        self._paused.discard(cursor)
+        with private_umask():
+            rows = cursor.fetchmany(batch)
+        self._paused.add(cursor)
+        return rows
 
     def reopen(self) -> None:
         """Open the file anew: after a fatal error DuckDB refuses everything until then. Writer thread only."""
@@ -82,13 +92,10 @@ class Database:
 
     def _close(self) -> None:
         with private_umask():
+            while self._paused:  # one of them left open would keep the file locked
+                self._paused.pop().close()
             self._mother.close()
             self.connection.close()
-
-
-def _fetch(cursor: duckdb.DuckDBPyConnection, batch: int) -> list[tuple[Any, ...]]:
-    with private_umask():
-        return cursor.fetchmany(batch)
 
 
 @contextlib.contextmanager
