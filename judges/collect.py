@@ -111,11 +111,11 @@ def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str 
             items=list(_audit_items(study, task, labels, verdicts)),
             parts={
                 part.id: _label_set(tuple(label.value for label in part.labels), "nominal", part.labels)
-                for part in definition.parts if part.required
+                for part in definition.parts if part.required and part.kind == "choice" and len(part.labels) > 1
             },
             not_blind=seen.get(task, 0),
         )
-        for task, definition in tasks.items()
+        for task, definition in tasks.items() if definition.kind == "choice" and len(definition.values) > 1
     ]  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | No
 
     Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
     """
-    from judges.calibration.correction.choice import Settings
+    from judges.calibration.correction.choice import CorrectionSettings
     from judges.calibration.correction.corrected import corrected_scores
     from judges.calibration.correction.records import Provenance
 
@@ -67,7 +67,9 @@ def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | No
         if task in definitions
     ]
     random = all(part.sampling == "random" for part in served.values())
-    settings = Settings(provenance=Provenance(sampling="random" if random else "unknown"), shares=_shares(benchmark))
+    settings = CorrectionSettings(
+        provenance=Provenance(sampling="random" if random else "unknown"), shares=_shares(benchmark)
+    )
     found = corrected_scores(blocks, _combine(benchmark), settings)
     bounded: frozenset[str] = getattr(benchmark, "bounded", frozenset)()
     metrics = {name: _within_unit(one) if name in bounded else one for name, one in found.metrics.items()}

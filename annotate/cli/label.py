@@ -137,9 +137,15 @@ def require_terminal() -> None:
 
 
 def run_plain(desk: Any, remapped: Mapping[str, Sequence[str]]) -> None:
-    """The desk line by line on standard input and output, whatever characters they can take."""
+    """The desk line by line on standard input and output, whatever characters they can take.
+
+    Raises:
+        UsageError: there is no input or no output.
+    """
     from annotate.cli.plain import PlainDesk
 
+    if sys.stdin is None or sys.stdout is None:
+        raise UsageError("There is nothing to read keys from, or nowhere to write to.", "", "Leave both open.")
     for stream in (sys.stdin, sys.stdout):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -83,6 +84,9 @@ def _load_commands() -> None:
 def run(arguments: list[str] | None = None) -> None:
     """The console script: run a command and leave with DESIGN's exit codes."""
     os.umask(PRIVATE_UMASK)
+    for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a character is no reason to stop
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     _load_commands()
     sys.exit(_run(arguments))
 

@@ -70,7 +70,7 @@ def import_files(
 ) -> None:
     """See IMPORT_HELP."""
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.exchange.own_exports import import_labels, is_own_export
     from store.study import Study
 
@@ -87,7 +87,7 @@ def import_files(
             if as_json:
                 print_json(outcome.as_json())
             else:
-                typer.echo("\n".join(outcome.lines()))
+                say("\n".join(outcome.lines()))
             raise typer.Exit(EXIT_NO if outcome.rejected else 0)
         named = import_options(options or [], tasks, label_mode)
         report = read_into(
@@ -110,7 +110,7 @@ def status(
     Example: overread status
     """
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.report.status import status_lines, study_status
     from store.study import Study
 
@@ -121,7 +121,7 @@ def status(
             print_json(found)
         else:
             for line in status_lines(found):
-                typer.echo(line)
+                say(line)
 
 
 def create_study(file: Path, benchmark: str) -> Study:

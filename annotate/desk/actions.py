@@ -182,7 +182,7 @@ class KeyMap:
         self._choices: dict[str, Choice] = {}
         self._actions: dict[str, str] = {}
         self.keys_of: dict[str, tuple[str, ...]] = {}
-        for part, labels in [("", task.labels), *((part.id, part.labels) for part in task.parts)]:
+        for part, labels in [("", task.labels), *((p.id, p.labels) for p in task.parts if p.kind == "choice")]:
             for label in labels:
                 self._add_label(task.task, part, label)
         self._add_actions(remapped or {})

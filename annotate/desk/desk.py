@@ -98,8 +98,9 @@ class Desk(Walk):
 
     # Labelling
 
-    def choose(self, choice: Choice) -> None:
-        """A label key: set a part; with all required parts given the label is stored and the desk goes on.
+    def choose(self, *choices: Choice) -> None:
+        """A label key, or several typed at once: set parts; with all required parts given the label is stored and the
+        desk goes on.
 
         On a label that is there already one key changes its part, stored at once. The desk then goes on, or where a
         label has several parts, waits for the others: Enter keeps them.
@@ -109,7 +110,8 @@ class Desk(Walk):
         reading = self._subject
         if not self._half.given:
             self._half.start_from(reading.state)
-        self._half.press(choice)
+        for choice in choices:
+            self._half.press(choice)
         if missing := self.missing_parts():
             self.message = f"now: {'; '.join(part_prompt(reading.task, part) for part in missing)}"
         else:

@@ -22,8 +22,15 @@ STRICTNESS: dict[RevealPolicy, int] = {"assisted": 0, "item": 1, "block": 2, "ne
 
 
 def task_definitions(study: Study) -> dict[str, tuple[TaskDefinition, str]]:
-    """The study's tasks in the benchmark's order: name → (definition, version)."""
-    return {t.task: (TaskDefinition.from_json(t.definition), t.version) for t in current_tasks(study)}
+    """The tasks the desk can take labels of, in the benchmark's order: name → (definition, version)."""
+    found = {t.task: (TaskDefinition.from_json(t.definition), t.version) for t in current_tasks(study)}
+    return {name: task for name, task in found.items() if takes_labels(task[0])}
+
+
+def takes_labels(task: TaskDefinition) -> bool:
+    """Whether every required decision of a task is a choice that a key can make."""
+    decisions = [task.kind, *(part.kind for part in task.parts if part.required)]
+    return all(kind == "choice" for kind in decisions)
 
 
 def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:
@@ -119,7 +126,9 @@ def sit_down(
     elif seed is not None and seed != draw.seed:
         raise UsageError(f"This study has a draw with seed {draw.seed} already.", "", "Leave --seed out.")
     items: Sequence[DrawnItem] = drawn_items(study, draw.draw_id)
-    if task and not draw.task:
-        wanted = {row[0] for row in study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])}
+    chosen = [task] if task else list(tasks)
+    if not draw.task and set(chosen) != {row[0] for row in study.rows("SELECT DISTINCT task FROM current_items")}:
+        marks = ", ".join("?" for _ in chosen)
+        wanted = {row[0] for row in study.rows(f"SELECT item_id FROM current_items WHERE task IN ({marks})", chosen)}
         items = [item for item in items if item.item_id in wanted]
     return Desk(study, annotator, draw, items, tasks, policy=tightened(draw, mode), minutes=minutes, clock=clock)

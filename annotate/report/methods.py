@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import platform
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -92,7 +93,9 @@ def _left_out(facts: Facts) -> Iterator[str]:
         title = facts.block_title(task)
         yield f"{title}: {_dropped(audit.dropped)}; labels made one by rule: {counted(audit.rules)}."
         for part, block in audit.parts.items():
-            yield f"{facts.block_title(task, part)} {_dropped(block.dropped)}; by rule: {counted(block.rules)}."
+            name = facts.block_title(task, part)
+            joint = "" if name.endswith("?") else ":"
+            yield f"{name}{joint} {_dropped(block.dropped)}; labels made one by rule: {counted(block.rules)}."
         for judge, found in audit.judges.items():
             lost = {"unreadable": found.unreadable, "without a verdict": found.no_verdict}
             if any(lost.values()):
@@ -153,7 +156,7 @@ def _of_people(people: HumanAgreement) -> Iterator[Statistic]:
 def _sources(facts: Facts) -> Iterator[Block]:
     study = facts.study
     yield Paragraph(f"Study {study.path.name}, id {study.study_id}, copy {study.copy_id}, benchmark {study.benchmark}.")
-    yield Paragraph(f"Made {facts.options.made_at.isoformat(timespec='seconds')} with {software()}.")
+    yield Paragraph(f"Made {when(facts.options.made_at.isoformat())} with {software()}.")
     yield from _draws(facts)
     yield _judges(facts)
     yield _tasks(facts)
@@ -166,6 +169,11 @@ def _table(caption: str, columns: tuple[str, ...], rows: list[tuple[Any, ...]]) 
     return Table(caption, columns, tuple(cells), words=True)
 
 
+def when(at: str) -> str:
+    """A time with its offset, to the minute and in UTC."""
+    return f"{dt.datetime.fromisoformat(at).astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+
+
 def _text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
 
@@ -175,7 +183,7 @@ def _draws(facts: Facts) -> Iterator[Block]:
     sizes = dict(facts.study.rows("SELECT draw_id, count(*) FROM draw_items GROUP BY draw_id"))
     rows = [
         (draw.draw_id, draw.task or "all", draw.stream, draw.design.replace("_", "-"), draw.reveal, str(draw.seed),
-         sizes.get(draw.draw_id, 0), draw.created_by, draw.at)
+         sizes.get(draw.draw_id, 0), draw.created_by, when(draw.at))
         for draw in list_draws(facts.study)
     ]  # fmt: skip
     columns = ("draw", "task", "stream", "design", "verdict shown", "seed", "items", "by", "at")
@@ -209,7 +217,11 @@ def _tasks(facts: Facts) -> Table:
         for entry in entries:
             key = (facts.task_of[item], entry.rubric_version)
             given[key] = given.get(key, 0) + entry.state.decided
-    shown = [(task, title, at, given.get((task, title), 0)) for task, title, at in rows if task in facts.tasks]
+    shown = [
+        (task, version_id, when(at), given.get((task, version_id), 0))
+        for task, version_id, at in rows
+        if task in facts.tasks
+    ]
     return _table(
         "Task definitions and rubrics by version", ("task", "version", "added", "labels given under it"), shown
     )
@@ -218,7 +230,7 @@ def _tasks(facts: Facts) -> Table:
 def _files(facts: Facts) -> Table:
     rows = [
         (safe_line(PurePath(record["path"]).name, 120), record["role"], record["system"], record["judge"],
-         record["bytes"], record["sha256"], record["at"])
+         record["bytes"], record["sha256"], when(record["at"]))
         for record in facts.study.journal_records("import")
     ]  # fmt: skip
     columns = ("file", "role", "system", "judge", "bytes", "SHA-256", "imported")

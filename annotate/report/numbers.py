@@ -67,11 +67,7 @@ def _scale_row(one: Judged, check: Check) -> ScaleRow:
         return _row(check, "Beyond chance", f"Cohen's κ, {count(found.n, 'item')}", decimal_words(found))
     hits = one.found.confusion[check.label][check.label]
     words = {"recall": f"Finds “{title}”", "precision": f"When it says “{title}”"}
-    detail = {
-        "recall": f"recall, {hits:,} of {found.n:,}",
-        "precision": f"precision, right {hits:,} of {found.n:,} times",
-    }
-    return _row(check, words[check.name], detail[check.name], share_words(found))
+    return _row(check, words[check.name], f"{check.name}, {hits:,} of {found.n:,}", share_words(found))
 
 
 def _row(check: Check, title: str, detail: str, number: str) -> ScaleRow:

@@ -51,18 +51,28 @@ def _judge_blocks(facts: Facts, one: Judged) -> Iterator[Block]:
     if not one.part and (found := danger(facts, one.task, one.judge)) is not None:
         yield from danger_blocks(found, facts, one)
     yield Paragraph(f"{basis(one.audit, one.found)}.", "small")
-    if one.audit.labelled == one.audit.items:
-        yield Paragraph(
-            "All items are labelled: on these items the numbers hold exactly, and the intervals speak of further items "
-            "of this kind.",
-            "small",
-        )
+    if words := _items_left(one):
+        yield Paragraph(words, "small")
     yield scale_of(one)
     yield confusion_table(one)
     yield all_numbers(one)
     slices = tuple(slice_tables(one))
     if slices:
         yield Fold(f"By slice, {one.title}", slices)
+
+
+def _items_left(one: Judged) -> str:
+    """What the items that are left to label allow, or "" where they are enough."""
+    left = one.audit.items - one.audit.labelled
+    if left == 0:
+        return (
+            "All items are labelled: on these items the numbers hold exactly, and the intervals speak of further items "
+            "of this kind."
+        )
+    needed = [check.more_labels for check in one.assessment.checks if check.answer == "undecided"]
+    if all(number is not None and number <= left for number in needed):
+        return ""
+    return f"{count(left, 'item')} still unlabelled: what takes more labels than that takes further items of this kind."
 
 
 def judge_heading(facts: Facts, one: Judged) -> str:

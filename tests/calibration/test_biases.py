@@ -5,16 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judges.calibration.biases import (
-    Finding,
-    broken_systems,
-    covariate_effect,
-    family_preference,
-    leniency,
-    one_label_collapse,
-    position_preference,
-    repeat_instability,
-)
+from judges.calibration.biases import Finding, covariate_effect, family_preference, leniency
+from judges.calibration.breakdown import broken_systems, one_label_collapse
+from judges.calibration.judge_stability import position_preference, repeat_instability
 
 RNG = np.random.default_rng(7)
 N = 1200

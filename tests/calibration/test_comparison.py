@@ -10,7 +10,7 @@ from correction_cases import RATE, Floats, published, rate, rate_block, simple, 
 
 from judges.calibration.agreement.holm import benjamini_yekutieli, holm
 from judges.calibration.agreement.scale import Scale
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.comparison import compare_judges, compare_systems, mcnemar_exact, two_sided
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.leaderboard import leaderboard
@@ -130,7 +130,9 @@ class TestPower:
 
 def metric_of(people: Floats, judge: Floats, seed: int) -> CorrectedMetric:
     n = len(people)
-    return corrected_scores([rate_block(judge, people, simple(n, 200, seed))], rate, Settings(shares=RATE))["rate"]
+    return corrected_scores([rate_block(judge, people, simple(n, 200, seed))], rate, CorrectionSettings(shares=RATE))[
+        "rate"
+    ]
 
 
 class TestLeaderboard:
@@ -162,7 +164,10 @@ class TestLeaderboard:
         better_judge = np.where(better != people, 1.0, judge)
         draw = simple(800, 200, 5)
         blocks = {"a": rate_block(better_judge, better, draw), "b": rate_block(judge, people, draw)}
-        board = {name: corrected_scores([block], rate, Settings(shares=RATE))["rate"] for name, block in blocks.items()}
+        board = {
+            name: corrected_scores([block], rate, CorrectionSettings(shares=RATE))["rate"]
+            for name, block in blocks.items()
+        }
         paired = {("b", "a"): compare_systems([blocks["b"]], [blocks["a"]], rate)["rate"]}
         assert leaderboard(board)[0].not_separable == ("b",)
         assert leaderboard(board, paired)[0].not_separable == ()

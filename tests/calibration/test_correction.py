@@ -10,16 +10,16 @@ from correction_cases import RATE, Floats, rate, rate_block, simple, simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.records import Block, Draw, Provenance, Share, Totals
 from judges.calibration.correction.result import CorrectedMetric
 from judges.calibration.statistic import Statistic
 
-SHARES = Settings(shares=RATE)
+SHARES = CorrectionSettings(shares=RATE)
 
 
-def corrected(block: Block, settings: Settings = SHARES) -> CorrectedMetric:
+def corrected(block: Block, settings: CorrectionSettings = SHARES) -> CorrectedMetric:
     return corrected_scores([block], rate, settings)["rate"]
 
 
@@ -91,8 +91,8 @@ class TestInvariance:
         people = rng.normal(size=200)
         judge = people + rng.normal(size=200) / 2
         draw = simple(200, 50, 4)
-        plain = corrected(rate_block(judge, people, draw), Settings())
-        other = corrected(rate_block(scale * judge + shift, people, draw), Settings())
+        plain = corrected(rate_block(judge, people, draw), CorrectionSettings())
+        other = corrected(rate_block(scale * judge + shift, people, draw), CorrectionSettings())
         assert other.corrected is not None and plain.corrected is not None
         assert other.corrected.value == pytest.approx(plain.corrected.value)
         if other.used == plain.used == "corrected":
@@ -116,6 +116,16 @@ class TestInvariance:
         assert found["items"].statistic.value == found["items"].statistic.low == 300
         share = corrected(rate_block(judge, people, simple(300, 80, 9)))
         assert found["passed"].statistic.value == pytest.approx(300 * (share.statistic.value or 0))
+
+    def test_a_metric_that_ends_at_a_count_of_none_has_a_slope_on_one_side(self) -> None:
+        def guarded(totals: Totals) -> dict[str, float | None]:
+            return {"rate": None if totals["passed"] < 0 else totals["passed"] / totals["items"]}
+
+        _, judge = simulated(300, 36)
+        block = rate_block(judge, np.zeros(300), simple(300, 80, 36))
+        found = corrected_scores([block], guarded, SHARES)["rate"]
+        assert (found.used, found.statistic.value) == ("humans_only", 0.0)
+        assert found.statistic.high is not None and 0.02 < found.statistic.high < 0.06
 
     def test_exact_derivatives_give_what_numeric_ones_do(self) -> None:
         def slopes(totals: Totals) -> dict[str, dict[str, float]]:
@@ -188,6 +198,31 @@ class TestWithTheJudgesHelp:
         assert corrected(bound, population).df == pytest.approx(18)
 
 
+class TestStrata:
+    """Strata by the judge's verdict already use the judge."""
+
+    def block(self, seed: int) -> Block:
+        people, judge = simulated(1000, seed, 0.8)
+        rng = np.random.default_rng(seed)
+        drawn = [rng.choice(np.flatnonzero(judge == verdict), 60, replace=False) for verdict in (0, 1)]
+        return rate_block(judge, people, Draw(np.concatenate(drawn), 1000, strata=judge.astype(np.int64)))
+
+    def test_by_verdict_is_a_correction(self) -> None:
+        found = corrected(self.block(34))
+        assert found.used == "corrected"
+        assert "within strata of the judge's verdict" in found.statistic.method
+        assert found.effective_n is not None and found.effective_n > 150
+        assert found.statistic.value == found.humans_only.value
+
+    def test_by_something_else_is_not(self) -> None:
+        people, _ = simulated(400, 35)
+        judge = np.ones(400)
+        judge[:20] = 0
+        strata = np.arange(400) % 2
+        found = corrected(rate_block(judge, people, Draw(np.arange(100), 400, strata=strata)))
+        assert (found.used, found.refusal) == ("humans_only", "weak_judge")
+
+
 class TestHumansOnly:
     def test_a_useless_judge(self) -> None:
         rng = np.random.default_rng(17)
@@ -222,7 +257,7 @@ class TestHumansOnly:
         assert found.statistic.low is not None and 0.9 < found.statistic.low < 0.96
 
     def test_nothing_varies_at_all(self) -> None:
-        found = corrected(rate_block(np.ones(300), np.ones(300), simple(300, 50, 20)), Settings())
+        found = corrected(rate_block(np.ones(300), np.ones(300), simple(300, 50, 20)), CorrectionSettings())
         assert found.statistic.value == 1
         assert found.statistic.low is None
         assert "cannot show how far" in found.statistic.why
@@ -362,7 +397,7 @@ class TestUnresolved:
 class TestClassBalanced:
     """Labels chosen 30 and 30: only the judge's error rates carry over."""
 
-    settings = Settings(shares=RATE, provenance=Provenance(sampling="class_balanced"))
+    settings = CorrectionSettings(shares=RATE, provenance=Provenance(sampling="class_balanced"))
 
     def block(self, passing: float = 0.9) -> tuple[Floats, Block]:
         people, judge = simulated(3000, 29, passing, tpr=0.9, tnr=0.85)
@@ -441,7 +476,7 @@ def test_share_terms_may_be_weighted() -> None:
     def recall(totals: Totals) -> dict[str, float | None]:
         return {"recall": totals["kept"] / totals["weight"]}
 
-    found = corrected_scores([block], recall, Settings(shares={"recall": Share("kept", "weight")}))["recall"]
+    found = corrected_scores([block], recall, CorrectionSettings(shares={"recall": Share("kept", "weight")}))["recall"]
     truth = float((people * weight).sum() / weight.sum())
     assert found.used == "corrected"
     assert found.statistic.low is not None and found.statistic.high is not None

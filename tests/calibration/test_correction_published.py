@@ -9,7 +9,7 @@ import pytest
 from correction_cases import PUBLISHED, RATE, published, rate, rate_block
 
 from judges.calibration.agreement.binomial import clopper_pearson, wilson
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.comparison import mcnemar_exact
 from judges.calibration.correction.corrected import corrected_scores, problem_of
 from judges.calibration.correction.multiclass import invert_confusion, post_stratified_shares
@@ -124,7 +124,7 @@ class TestYesNo:
 def test_population_interval_of_people_alone_is_wilson() -> None:
     given, expected = published("binary_n200_N1000")
     block = rate_block(given["f"].astype(float), given["y"].astype(float), Draw(given["labelled"], 1000))
-    alone = corrected_scores([block], rate, Settings("population", shares=RATE))["rate"].humans_only
+    alone = corrected_scores([block], rate, CorrectionSettings("population", shares=RATE))["rate"].humans_only
     assert [alone.low, alone.high] == pytest.approx(expected["human_only_wilson_ci95"], **EXACT)
 
 
@@ -275,7 +275,7 @@ class TestThreeLabels:
         def shares(totals: Totals) -> dict[str, float | None]:
             return {label: totals[label] / totals["items"] for label in "012"}
 
-        together = corrected_scores([block], shares, Settings(families=[["0", "1", "2"]]))
+        together = corrected_scores([block], shares, CorrectionSettings(families=[["0", "1", "2"]]))
         assert [together[label].used for label in "012"] == ["corrected"] * 3
         assert sum(together[label].statistic.value or 0 for label in "012") == pytest.approx(1, abs=1e-12)
         apart = corrected_scores([block], shares)

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from desk_studies import (
+
+from annotate.desk.desk import Desk
+from store.records import LabelState
+from store.study import Study
+from tests.desk.desk_studies import (
     Clock,
     accuracy,
     blind_labels,
@@ -20,10 +24,6 @@ from desk_studies import (
     qa,
     sit,
 )
-
-from annotate.desk.desk import Desk
-from store.records import LabelState
-from store.study import Study
 
 MIXED = [qa("Omission" if number % 3 else "Correct") for number in range(20)]
 

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from desk_studies import Clock, make_study, press, qa
 
 from annotate.desk.desk import Desk
 from annotate.desk.opening import sit_down, task_definitions
 from store.draws import Draw, DrawnItem
 from store.records import LabelState
 from store.study import Study
+from tests.desk.desk_studies import Clock, make_study, press, qa
 
 MANY = 100_000
 

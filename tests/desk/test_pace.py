@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from desk_studies import Clock, events, go_to_first, here, make_study, press, qa, sit
 
 from annotate.desk.pace import ActiveClock, KeyGuard, minutes_in_words
 from store.study import Study
+from tests.desk.desk_studies import Clock, events, go_to_first, here, make_study, press, qa, sit
 
 
 @pytest.fixture

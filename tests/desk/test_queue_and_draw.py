@@ -6,7 +6,6 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from desk_studies import accuracy, make_study, press, qa, sit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from store.errors import UsageError
 from store.records import LabelState
 from store.study import Study
 from store.tasks import add_tasks
+from tests.desk.desk_studies import accuracy, make_study, press, qa, sit
 
 UNITS = st.lists(
     st.tuples(st.text("abcdef", min_size=1, max_size=4), st.sampled_from(["", "", "g1", "g2", "g3"])),

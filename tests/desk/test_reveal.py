@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from desk_studies import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judges.calibration.sampling import NEVER_SHOWN_SHARE, is_never_shown
+from store.draws import RevealPolicy, list_draws
+from store.errors import UsageError
+from store.records import LabelState
+from store.study import Study
+from tests.desk.desk_studies import (
     JUDGE,
     Clock,
     Spec,
@@ -24,14 +32,6 @@ from desk_studies import (
     qa,
     sit,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from judges.calibration.sampling import NEVER_SHOWN_SHARE, is_never_shown
-from store.draws import RevealPolicy, list_draws
-from store.errors import UsageError
-from store.records import LabelState
-from store.study import Study
 
 POLICIES: tuple[RevealPolicy, ...] = ("item", "block", "never", "assisted")
 

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from desk_studies import (
+
+from annotate.desk.desk import Desk
+from store.draws import RevealPolicy
+from store.errors import SaveError
+from store.journal import journal_path, read_journal
+from store.study import Study
+from tests.desk.desk_studies import (
     Spec,
     accuracy,
     copy_study,
@@ -27,12 +33,6 @@ from desk_studies import (
     qa,
     sit,
 )
-
-from annotate.desk.desk import Desk
-from store.draws import RevealPolicy
-from store.errors import SaveError
-from store.journal import journal_path, read_journal
-from store.study import Study
 
 resource = pytest.importorskip("resource", reason="file size limits are a matter of POSIX")
 

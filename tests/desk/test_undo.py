@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from desk_studies import accuracy, current_labels, events, here, kinds, make_study, press, qa, sit
 
 from annotate.desk.history import Act, History, Step
 from store.records import LabelState
 from store.study import Study
+from tests.desk.desk_studies import accuracy, current_labels, events, here, kinds, make_study, press, qa, sit
 
 
 @pytest.fixture

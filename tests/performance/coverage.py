@@ -24,16 +24,17 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.prediction_powered import ppi_mean
-from judges.calibration.correction.records import Block, Combine, Draw, Gradient, Share, Target, Totals
+from judges.calibration.correction.records import Block, Combine, Draw, Gradient, Provenance, Share, Target, Totals
 
 FLOOR = 0.93
 SEED = 20261130
@@ -55,7 +56,7 @@ class Setting:
     name: str
     make: Make
     combine: Combine
-    settings: Settings
+    settings: CorrectionSettings
     gradient: Gradient | None = None
     truth: dict[str, float] = field(default_factory=dict)
     others: bool = False
@@ -92,14 +93,15 @@ def run(setting: Setting, replications: int) -> dict[str, Record]:
             record = records.setdefault(name, Record())
             target = truth[name]
             answer, alone = found.statistic, found.humans_only
-            if target is None or answer.low is None or answer.high is None or alone.low is None or alone.high is None:
+            if target is None or answer.low is None or answer.high is None:
                 record.refused += 1
                 continue
             record.hits.append(_holds(answer.low, answer.high, target))
-            record.corrected.append(found.used == "corrected")
-            record.alone.append(_holds(alone.low, alone.high, target))
+            record.corrected.append(found.used in ("corrected", "inverted"))
             record.widths.append(answer.high - answer.low)
-            record.alone_widths.append(alone.high - alone.low)
+            if alone.low is not None and alone.high is not None:
+                record.alone.append(_holds(alone.low, alone.high, target))
+                record.alone_widths.append(alone.high - alone.low)
             record.worth.append((found.effective_n or answer.n) / answer.n)
             if setting.others:
                 _others(record, whole[0], target, rng)
@@ -173,8 +175,8 @@ def labels_of(rng: np.random.Generator, items: int, theta: float, tpr: float, tn
     return people, np.where(people == 1, rng.random(items) < tpr, rng.random(items) >= tnr).astype(float)
 
 
-def rate_settings(target: Target = "finite") -> Settings:
-    return Settings(target, shares={"rate": Share("passed", "items")}, gradient=rate_slope)
+def rate_settings(target: Target = "finite") -> CorrectionSettings:
+    return CorrectionSettings(target, shares={"rate": Share("passed", "items")}, gradient=rate_slope)
 
 
 JUDGES = ((0.95, 0.9), (0.9, 0.7), (0.9, 0.4))
@@ -304,6 +306,57 @@ def clusters() -> Iterator[Setting]:
         yield Setting(f"{number} clusters n=150", make, rate, rate_settings("population"), truth={"rate": 0.7})
 
 
+def balanced() -> Iterator[Setting]:
+    """Labels chosen for equal numbers of pass and fail: the judge's error rates inverted."""
+    for theta in (0.6, 0.8, 0.9):
+        for tpr, tnr in ((0.95, 0.9), (0.9, 0.8)):
+            for n in (60, 100, 200):
+
+                def make(
+                    rng: np.random.Generator, theta: float = theta, tpr: float = tpr, tnr: float = tnr, n: int = n
+                ) -> list[Block]:
+                    people, judge = labels_of(rng, 2000, theta, tpr, tnr)
+                    drawn = [rng.choice(np.flatnonzero(people == label), n // 2, replace=False) for label in (0, 1)]
+                    return yes_no(people, judge, Draw(np.concatenate(drawn), 2000))
+
+                settings = replace(rate_settings(), provenance=Provenance(sampling="class_balanced"))
+                yield Setting(f"balanced {theta:.2f} {tpr:.2f}/{tnr:.2f} n={n}", make, rate, settings)
+
+
+def paired() -> Iterator[Setting]:
+    """The difference of two systems on the same items, labels and verdicts correlated."""
+    for gain in (0.0, 0.08):
+        for accuracy in (0.88, 0.75):
+            for n in (30, 50, 100, 200):
+
+                def make(
+                    rng: np.random.Generator, gain: float = gain, accuracy: float = accuracy, n: int = n
+                ) -> list[Block]:
+                    level = rng.normal(size=1000) * 0.7**0.5
+                    cuts = [NormalDist().inv_cdf(share) for share in (0.6 + gain, 0.6)]
+                    people = np.stack(
+                        [(level + rng.normal(size=1000) * 0.3**0.5 < cut).astype(float) for cut in cuts], axis=1
+                    )
+                    judge = np.where(rng.random((1000, 2)) < accuracy, people, 1 - people)
+                    ones = np.ones((1000, 1))
+                    return [
+                        whole(
+                            "qa",
+                            ("a", "b", "items"),
+                            np.hstack([judge, ones]),
+                            np.hstack([people, ones]),
+                            Draw(np.arange(n), 1000),
+                            fixed=frozenset({"items"}),
+                        )
+                    ]
+
+                yield Setting(f"paired gain={gain} judge={accuracy} n={n}", make, difference, CorrectionSettings())
+
+
+def difference(totals: Totals) -> dict[str, float | None]:
+    return {"difference": (totals["a"] - totals["b"]) / totals["items"]}
+
+
 # --- HaluMem's ratios ---
 
 
@@ -372,7 +425,7 @@ def halumem(totals: Totals) -> dict[str, float | None]:
     }
 
 
-HALUMEM = Settings(
+HALUMEM = CorrectionSettings(
     shares={
         "recall": Share("full", "points"),
         "weighted_recall": Share("weighted", "weight"),
@@ -506,11 +559,12 @@ def show(setting: Setting, records: dict[str, Record], replications: int) -> Non
             continue
         cover, used = float(np.mean(record.hits)), np.array(record.corrected)
         there = f"{np.mean(np.array(record.hits)[used]):.3f}" if used.sum() >= 20 else "  -  "
-        alone = float(np.median(record.alone_widths))
+        alone = float(np.median(record.alone_widths)) if record.alone_widths else float("nan")
         text = (
             f"{'<' if cover < floor else ' '} {setting.name:<44}{metric:<17}{cover:.3f}  {used.mean():4.2f} {there}  "
         )
-        text += f"{np.mean(record.alone):.3f}  {np.median(record.widths) / alone:5.2f}  {np.median(record.worth):5.2f}"
+        text += f"{np.mean(record.alone):.3f}" if record.alone else "  -  "
+        text += f"  {np.median(record.widths) / alone:5.2f}  {np.median(record.worth):5.2f}"
         for other in (record.ppi, record.inverted):
             if other:
                 width = float(np.nanmedian([one[1] for one in other])) / alone
@@ -536,6 +590,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "two_stage": two_stage(),
         "unequal": unequal(),
         "clusters": clusters(),
+        "balanced": balanced(),
+        "paired": paired(),
         "sample": sample_truth(),
         "ratios": ratios(read_run(sorted(SAMPLE.glob("*_eval_stat_result.json"))).tiled(5), "sample x5"),
     }

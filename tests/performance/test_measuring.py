@@ -58,4 +58,8 @@ def test_percentiles() -> None:
 
 
 def test_the_one_command_finds_the_scripts() -> None:
+<<<<<<< HEAD
     assert "startup_and_keys" in scripts()
+=======
+    assert scripts() == ["coverage", "startup_and_keys"]
+>>>>>>> wt-correction

@@ -59,3 +59,11 @@ def sample_scores(sample_study: Path) -> dict[str, Any]:
     outcome = Overread()("--study", sample_study, "score", "--json", cwd=sample_study.parent)
     scores: dict[str, Any] = outcome.json()
     return scores
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """These suites open whole studies again and again: they run in the slow tier."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.slow)

@@ -56,6 +56,15 @@ def test_an_undecided_judge_says_how_many_labels_would_tell(file: Path) -> None:
     assert "more labels would tell." in verdict
     row = next(one for one in section(page, QA).all("li") if "Finds “Hallucination”" in one.text)
     assert row.attributes["class"] == "undecided"
+    assert "All items are labelled: on these items the numbers hold exactly" in section(page, QA).text
+
+
+def test_labels_that_the_run_has_no_items_for_are_said(file: Path) -> None:
+    open_items = items_of({(CORRECT, CORRECT): 40, (HALLUCINATION, HALLUCINATION): 14, (HALLUCINATION, CORRECT): 1})
+    few = page_of(file, [*open_items, *[Planted(CORRECT)] * 5])
+    assert "5 items still unlabelled: what takes more labels than that" in section(few, QA).text
+    many = page_of(file.with_name("many.duckdb"), [*open_items, *[Planted(CORRECT)] * 500])
+    assert "still unlabelled" not in section(many, QA).text
 
 
 def test_a_label_the_judge_never_finds_is_below_the_threshold(file: Path) -> None:
@@ -211,9 +220,9 @@ def test_corrected_scores_stand_beside_the_others_when_they_are_given(file: Path
     assert "no labels: memory_update touches update" in rows(shown)["memory_extraction_f1"][3].text
 
 
-def test_without_corrected_scores_nothing_speaks_of_them(file: Path) -> None:
+def test_labels_bring_the_corrected_scores_of_the_study_itself(file: Path) -> None:
     page = page_of(file, items_of(GOOD))
-    assert "orrected" not in section(page, "Scores").text
+    assert "corrected (interval)" in section(page, "Scores").text
 
 
 # --- what cannot be reported ---

@@ -279,8 +279,9 @@ def test_a_query_that_nobody_read_to_its_end_does_not_hold_the_study(tmp_path: P
     study.close()
     result = overread_process("--study", path, "status", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
-    with pytest.raises(OverreadError):
-        list(rows)
+    assert [next(rows) for _ in range(9)] == [(number,) for number in range(1, 10)], "what was fetched is still there"
+    with pytest.raises(OverreadError, match="closed while it was read"):
+        next(rows)
 
 
 def test_a_checkpoint_empties_the_log(study: Study) -> None:

@@ -121,3 +121,12 @@ async def test_idle_time_counts_a_minute_at_most(study: Study) -> None:
         assert person.last["active_ms"] == 60_000
         await person.press("c", after=12)
         assert person.last["active_ms"] == 12_000
+
+
+async def test_keys_typed_ahead_of_a_text_close_it_and_do_not_quit_the_desk(study: Study) -> None:
+    async with at_desk(study, "never") as person:
+        await person.type("gq?q")
+        assert person.app.is_running
+        assert "BLIND" in person.rows[0]
+        await person.type("gqc")
+        assert person.app.is_running

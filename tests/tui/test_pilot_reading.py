@@ -62,10 +62,19 @@ async def test_differences_are_marked_with_a_sign_and_taken_off_again(doses: Stu
         assert person.events == []
 
 
-async def test_a_task_without_reference_and_response_says_so(parts_study: Study) -> None:
-    async with at_desk(parts_study, "never") as person:
+async def test_a_task_whose_reference_is_a_list_marks_what_no_entry_says(parts_study: Study) -> None:
+    async with at_desk(parts_study, "never", size=WIDE) as person:
         await person.press("d")
-        assert person.message == "this item has no reference and response to compare"
+        assert person.message == "what differs is marked ≠"
+        assert person.row("Stored by the system").startswith("≠")
+        assert not person.row("Memory points").startswith("≠")
+
+
+async def test_an_item_without_two_texts_says_so(tmp_path: Path) -> None:
+    with make_study(tmp_path / "m.duckdb", [qa(response=None)]) as study:
+        async with at_desk(study, "never") as person:
+            await person.press("d")
+            assert person.message == "this item has no two texts to compare"
 
 
 async def test_evidence_jumps_open_the_dialogue_and_e_marks_the_turn(study: Study) -> None:

@@ -168,3 +168,16 @@ async def test_twice_r_in_one_burst_is_harmless(study: Study) -> None:
         await person.type("rrr")
         assert person.kinds == ["label"]
         assert person.app.is_running
+
+
+async def test_keys_typed_ahead_of_the_dialog_neither_label_nor_leave(study: Study) -> None:
+    async with at_desk(study, "never") as person:
+        item = person.item
+        person.clock.wait(1)
+        with journal_unwritable(study):
+            await person.type("cqhrnu")
+            assert "NOT SAVED" in person.screen
+            assert person.app.is_running
+        await person.press("r")
+        assert person.kinds == ["label"]
+        assert person.labels[item].value == "Correct"

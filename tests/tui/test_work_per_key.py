@@ -102,7 +102,7 @@ async def test_a_dialogue_of_a_megabyte_opens_row_by_row(tmp_path: Path, monkeyp
     dialogue = json.dumps(turns)
     assert len(dialogue) > 1_000_000
     with make_study(tmp_path / "m.duckdb", [qa() for _ in range(2)]) as study:
-        monkeypatch.setattr("annotate.desk.reading.get_text", lambda *_: dialogue)
+        monkeypatch.setattr("annotate.desk.reading.get_texts", lambda _, hashes: dict.fromkeys(hashes, dialogue))
         async with at_desk(study, "never") as person:
             with counted(monkeypatch, (Document, "row")) as counts:
                 await person.press("v")

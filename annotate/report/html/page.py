@@ -35,6 +35,8 @@ from annotate.report.signs import ANSWER_SIGNS, CALLOUT_SIGNS, OUTCOME_SIGNS
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 """Nothing is fetched, run or sent, whatever an item's text may hold."""
+LONG_WORD: Final = 40
+"""A word of more characters, a hash, may be broken to fit its column."""
 
 
 def html_page(document: Document) -> Iterator[str]:
@@ -154,7 +156,8 @@ class _Page:
     def _cell(self, cell: Cell) -> str:
         if cell.bar is not None:
             return f'<td class="bar">{bar(cell.bar, self._name())}</td>'
-        names = " ".join(filter(None, ("heat" if cell.heat is not None else "", "marked" if cell.marked else "")))
+        kinds = {"heat": cell.heat is not None, "marked": cell.marked, "long": len(cell.text.split(" ")[0]) > LONG_WORD}
+        names = " ".join(name for name, holds in kinds.items() if holds)
         look = f' class="{names}"' if names else ""
         heat = f' style="--heat:{cell.heat:.3f}"' if cell.heat is not None else ""
         return f"<td{look}{heat}>{_data(cell.text, cell.value)}</td>"

@@ -13,6 +13,7 @@ from annotate.desk.desk import Desk
 from annotate.desk.ledger import Reading
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.label.pane import Expecting
+from annotate.tui.screens.text_over import TextOver
 from annotate.tui.widgets.prompt import Answer, Prompt
 from annotate.tui.widgets.spans import Line, Role
 from store.errors import SaveError
@@ -72,10 +73,12 @@ class DeskScreen(Screen[None]):
     # Keys
 
     def on_key(self, event: events.Key) -> None:
-        """Every key; those typed ahead of a dialog that has opened meanwhile are dropped."""
+        """Every key. Those typed ahead of a text that has opened meanwhile are its own; other screens drop them."""
         event.stop()
         event.prevent_default()
-        if not self.is_current:
+        if not self.is_active:
+            if isinstance(self.app.screen, TextOver):
+                self.app.screen.post_message(events.Key(event.key, event.character))
             return
         self.desk.active.tick(self.desk.clock())
         if not self.prompt.is_open:
@@ -182,7 +185,7 @@ class DeskScreen(Screen[None]):
         from annotate.tui.screens.help.texts import verdict_text
 
         if views := self.verdicts():
-            self._show_text("What the judge said", verdict_text(views))
+            self._show_text("What the judge said", verdict_text(views, self.reading.item.system))
         else:
             self.say("there is no verdict to show now")
 

@@ -73,9 +73,9 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
 
     def reveal(self, first: int, last: int) -> None:
         """Scroll so that rows `first` to `last` are seen, the first of them at any rate."""
-        top = self.top
-        if last >= top + self.size.height:
-            top = last - self.size.height + 1
+        top, height = self.top, self.size.height
+        if height and last >= top + height:
+            top = last - height + 1
         self.show(self._lines, min(top, first))
 
     def _visible(self) -> list[Line]:

@@ -49,6 +49,12 @@ class Question(NamedTuple):
         return self.judged if basis == "verdicts" else self.decided
 
 
+def session_of(group: str) -> int:
+    """The session a group names, "user/session"; 0 when it names none."""
+    tail = group.rpartition("/")[2]
+    return int(tail) if tail.isascii() and tail.isdecimal() else 0
+
+
 @dataclass(slots=True)
 class UserIndex:
     """A user's points, their texts under the same numbers, and questions.
@@ -84,7 +90,7 @@ class TraceIndex:
         judged = item.verdict.label if item.verdict is not None else None
         decided = judged if item.label is None or item.label.value is None else item.label.value
         self.labelled = self.labelled or (item.label is not None and item.label.value is not None)
-        session = int(item.group.rpartition("/")[2])
+        session = session_of(item.group)
         if item.task == "qa":
             evidence = _normal(item.payload.get("evidence"))
             user.questions.append(Question(item.item_id, session, judged, decided, evidence))

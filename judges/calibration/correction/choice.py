@@ -27,7 +27,7 @@ from judges.calibration.statistic import Statistic
 
 
 @dataclass(frozen=True)
-class Settings:
+class CorrectionSettings:
     """How metrics are corrected.
 
     Attributes:
@@ -47,7 +47,7 @@ class Settings:
 @dataclass(frozen=True)
 class Choice:
     problem: Problem
-    settings: Settings
+    settings: CorrectionSettings
     people: Mapping[str, Estimate]
     families: Mapping[str, list[str]]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.power import Power, power_of
 from judges.calibration.correction.records import Block, Combine, Totals
@@ -46,7 +46,7 @@ def compare_systems(
     first: Sequence[Block],
     second: Sequence[Block],
     combine: Combine,
-    settings: Settings | None = None,
+    settings: CorrectionSettings | None = None,
     paired: bool = True,
     worth_finding: float = 0.05,
 ) -> dict[str, Difference]:
@@ -62,7 +62,7 @@ def compare_systems(
     Raises:
         ValueError: paired blocks do not fit each other.
     """
-    settings = settings or Settings()
+    settings = settings or CorrectionSettings()
     blocks = _paired(first, second) if paired else [*_named(first, FIRST), *_named(second, SECOND)]
 
     def difference(totals: Totals) -> dict[str, float | None]:

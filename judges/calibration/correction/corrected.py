@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from judges.calibration.correction.choice import Choice, Settings
+from judges.calibration.correction.choice import Choice, CorrectionSettings
 from judges.calibration.correction.delta import Metrics
 from judges.calibration.correction.estimate import Drawn, Problem
 from judges.calibration.correction.records import Block, Combine, Gradient
@@ -14,14 +14,16 @@ from judges.calibration.correction.result import CorrectedScores
 from judges.calibration.correction.sample import Sample
 
 
-def corrected_scores(blocks: Sequence[Block], combine: Combine, settings: Settings | None = None) -> CorrectedScores:
+def corrected_scores(
+    blocks: Sequence[Block], combine: Combine, settings: CorrectionSettings | None = None
+) -> CorrectedScores:
     """What people would have scored, metric by metric.
 
     Args:
         blocks: tasks drawn apart, each with all its items. A term named in several is summed over them.
         combine: totals by term to metrics; None or nan for an undefined one.
     """
-    settings = settings or Settings()
+    settings = settings or CorrectionSettings()
     problem = problem_of(blocks, combine, settings.gradient)
     names = list(problem.metrics.values(problem.judge_totals))
     families = {name: [name] for name in names} | {name: list(one) for one in settings.families for name in one}

@@ -50,4 +50,16 @@ class Metrics:
         if step[place] == 0:
             step[place] = STEP
         above, below = self.values(totals + step), self.values(totals - step)
-        return np.array([(above[name] - below[name]) / (2 * step[place]) for name in names])
+        ends = {name: (above[name], below[name], 2.0) for name in names}
+        if any(math.isnan(high + low) for high, low, _ in ends.values()):
+            # A metric may end at these totals (a count of 0): its slope is then taken on the side where it is defined.
+            here = self.values(totals)
+            ends = {name: _one_sided(above[name], here[name], below[name]) for name in names}
+        return np.array([(high - low) / (steps * step[place]) for high, low, steps in ends.values()])
+
+
+def _one_sided(above: float, here: float, below: float) -> tuple[float, float, float]:
+    """Two ends of a difference and how many steps they are apart."""
+    if math.isnan(above):
+        return here, below, 1.0
+    return (above, here, 1.0) if math.isnan(below) else (above, below, 2.0)

@@ -15,7 +15,7 @@ from judges.calibration.correction.records import Block
 from judges.calibration.correction.sample import Sample
 
 ROUNDS = 25
-FEW_GROUPS = 10
+FEW_GROUPS = 20
 """Of fewer groups the covariance is too coarse to tune by; items are taken as if drawn alone."""
 WEAK_JUDGE = 0.2
 """Below this slope of the judge's terms on people's (Youden's J for a yes/no label) a judge is no covariate."""

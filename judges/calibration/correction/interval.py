@@ -40,7 +40,8 @@ def t_interval(
     share: Share | None,
     shared_tuning: bool = False,
 ) -> Interval:
-    """Value ± t·error over the blocks a metric touches; df is the smallest of theirs.
+    """Value ± t·error over the blocks a metric touches; df is the smallest of theirs. While an item is not labelled it
+    may turn out either way: the half width is at least what one item weighs.
 
     A share stays within [0, 1]; where its interval is not from a simple random sample it is taken on the logit scale
     (Korn & Graubard 1998), which keeps its level when few groups pull a high or low share.
@@ -53,7 +54,7 @@ def t_interval(
     error = math.sqrt(max(sum(part.variance for part in parts), 0.0))
     df = min(part.df for part in parts)
     centre = estimate.value + sum(part.shift for part in parts)
-    half, value = _t(level, df) * error, estimate.value
+    half, value = max(_t(level, df) * error, _one_item(touched)), estimate.value
     if share is not None and 0 < value < 1 and not all(one.block.sample.simple for one in touched):
         low, high = _logit_bounds(value, half)
         return Interval(low, high, error, df, f"t interval of the log odds, {df:.0f} degrees of freedom")
@@ -182,6 +183,11 @@ def _moved(block: Drawn, estimate: Estimate, index: int) -> Bounds | None:
         values[~resolved] = end
         ends.append(float(weights @ (values - tuning * judge)) - now)
     return Bounds(*ends)
+
+
+def _one_item(touched: Sequence[Touched]) -> float:
+    """The most that one more label can move the metric; 0 where all are labelled."""
+    return max((seen_range(block, gradient) for block, gradient in touched if not block.sample.complete), default=0.0)
 
 
 def _logit_bounds(value: float, half: float) -> Bounds:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from judges.calibration.agreement.scale import FloatArray
-from judges.calibration.correction.choice import Settings
+from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.records import Block, Draw, Share, Totals
 from judges.calibration.statistic import Statistic
@@ -21,7 +21,7 @@ def corrected_quantiles(
     people: FloatArray,
     draw: Draw,
     levels: Sequence[float] = (0.5,),
-    settings: Settings | None = None,
+    settings: CorrectionSettings | None = None,
 ) -> dict[float, Statistic]:
     """Quantiles of people's scores on all items.
 
@@ -32,7 +32,7 @@ def corrected_quantiles(
         judge: the judge's score of each item, shape (N,). people: of the drawn items, shape (n,), nan for unresolved.
         levels: between 0 and 1.
     """
-    settings = settings or Settings()
+    settings = settings or CorrectionSettings()
     cuts = _cuts(people[np.isfinite(people)])
     if not len(cuts):
         return {
@@ -50,7 +50,7 @@ def _cuts(values: FloatArray) -> FloatArray:
 
 
 def _distribution(
-    judge: FloatArray, people: FloatArray, draw: Draw, cuts: FloatArray, settings: Settings
+    judge: FloatArray, people: FloatArray, draw: Draw, cuts: FloatArray, settings: CorrectionSettings
 ) -> list[Statistic]:
     names = [f"cut {place}" for place in range(len(cuts))]
     below = (people[:, np.newaxis] <= cuts).astype(np.float64)

@@ -77,8 +77,16 @@ def lee_interval(passed: float, n: int, errors: Errors, level: float = 0.95) -> 
     return Inversion(_clip(raw), raw, low, high, error, shift)
 
 
-def rates(errors: Errors) -> tuple[float, float, float]:
-    """TPR, TNR and Youden's J = TPR + TNR − 1.
+class Rates(NamedTuple):
+    """The judge's true positive and true negative rate, and Youden's J = TPR + TNR − 1."""
+
+    tpr: float
+    tnr: float
+    j: float
+
+
+def rates(errors: Errors) -> Rates:
+    """The rates of the counts.
 
     Raises:
         ValueError: a label is missing among the labelled items, or J is not above 0.
@@ -88,7 +96,7 @@ def rates(errors: Errors) -> tuple[float, float, float]:
     tpr, tnr = errors.true_positives / errors.positives, errors.true_negatives / errors.negatives
     if tpr + tnr <= 1:
         raise ValueError("the judge does no better than chance")
-    return tpr, tnr, tpr + tnr - 1
+    return Rates(tpr, tnr, tpr + tnr - 1)
 
 
 class Allocation(NamedTuple):

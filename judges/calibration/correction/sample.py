@@ -195,12 +195,19 @@ def resolved_rows(human_terms: FloatArray) -> NDArray[np.bool_]:
     return np.asarray(known[:, labelled].all(axis=1) & labelled.any())
 
 
-def strata_of(draw: Draw) -> tuple[IntArray, IntArray]:
+class Strata(NamedTuple):
     """Sizes of the strata, shape (H,), and the code of each item's stratum, shape (N,)."""
+
+    sizes: IntArray
+    of_item: IntArray
+
+
+def strata_of(draw: Draw) -> Strata:
+    """The strata of a draw; one where it names none."""
     if draw.strata is None:
-        return np.array([draw.items], dtype=np.int64), np.zeros(draw.items, dtype=np.int64)
+        return Strata(np.array([draw.items], dtype=np.int64), np.zeros(draw.items, dtype=np.int64))
     _, codes, counts = np.unique(draw.strata, return_inverse=True, return_counts=True)
-    return counts.astype(np.int64), codes.astype(np.int64)
+    return Strata(counts.astype(np.int64), codes.astype(np.int64))
 
 
 def design_weights(draw: Draw) -> FloatArray:

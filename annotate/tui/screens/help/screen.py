@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 
+from annotate.tui.screens.text_over import TextOver
 from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.spans import Line, Span, push_right
 
@@ -16,10 +15,9 @@ _PAGES = {"pagedown": 1, "pageup": -1, "space": 1}
 _FAR = 1_000_000
 
 
-class TextScreen(ModalScreen[None]):
+class TextScreen(TextOver):
     """Shows lines until a key closes it; arrows and page keys scroll."""
 
-    AUTO_FOCUS = ""
     DEFAULT_CSS: ClassVar[str] = """
     TextScreen { background: $background; overflow: hidden; }
     TextScreen #title { split: top; height: 1; background: $panel; }
@@ -51,19 +49,11 @@ class TextScreen(ModalScreen[None]):
         scrolls = " · ↑ ↓ PgUp PgDn scroll" if total > height else ""
         self._close.show([[Span(" any key", "key"), Span(f" closes{scrolls}", "muted")]])
 
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        if not self.is_current:
-            return
+    def scrolls(self, key: str) -> bool:
         page = max(self._text.size.height - 1, 1)
-        if event.key in _ROWS:
-            self._text.scroll_rows(_ROWS[event.key])
-        elif event.key in _PAGES:
-            self._text.scroll_rows(_PAGES[event.key] * page)
-        elif event.key in ("home", "end"):
-            self._text.scroll_rows(_FAR if event.key == "end" else -_FAR)
-        else:
-            self.dismiss(None)
-            return
+        steps = {**_ROWS, **{name: pages * page for name, pages in _PAGES.items()}, "home": -_FAR, "end": _FAR}
+        if key not in steps:
+            return False
+        self._text.scroll_rows(steps[key])
         self._show_place()
+        return True

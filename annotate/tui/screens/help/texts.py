@@ -11,7 +11,7 @@ from annotate.tui.screens.label.pane import tag_words, verdict_lines
 from annotate.tui.screens.label.state import key_sign
 from annotate.tui.widgets.spans import Line, Span
 from judges.benchmarks.benchmark import TaskDefinition
-from store.safe_text import safe_text
+from store.safe_text import safe_line, safe_text
 
 _KEY_CELLS = 14
 
@@ -55,9 +55,9 @@ def rubric_text(task: TaskDefinition) -> list[Line]:
     return markdown_lines(task.rubric) or [[Span("This task has no rubric.", "muted")]]
 
 
-def verdict_text(views: Sequence[VerdictView]) -> list[Line]:
-    """All verdicts with their whole rationales, line ends kept."""
-    lines: list[Line] = []
+def verdict_text(views: Sequence[VerdictView], system: str) -> list[Line]:
+    """Whose answer it is, and all verdicts with their whole rationales, line ends kept."""
+    lines: list[Line] = [[Span("System ", "muted"), Span(safe_line(system, 200))], []]
     for view in views:
         head = verdict_lines(view, 1)[0]
         reason = safe_text(view.rationale).split("\n") if view.rationale else ["no rationale kept"]

@@ -40,7 +40,7 @@ class SaveFailed(ModalScreen[bool]):
     def on_key(self, event: events.Key) -> None:
         event.stop()
         event.prevent_default()
-        if not self.is_current:
+        if not self.is_active:
             return
         if event.character in ("r", "R"):
             self.dismiss(True)

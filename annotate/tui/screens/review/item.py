@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
-from textual.screen import ModalScreen
 
 from annotate.desk.desk import Desk
 from annotate.desk.document import Document
 from annotate.desk.ledger import Reading
 from annotate.desk.reading import headline, sections_for
+from annotate.tui.screens.text_over import TextOver
 from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.spans import Span, cut_line
@@ -20,10 +19,9 @@ _ROWS = {"down": 1, "up": -1}
 _PAGES = {"pagedown": 1, "pageup": -1}
 
 
-class ItemScreen(ModalScreen[None]):
+class ItemScreen(TextOver):
     """Shows the item until a key closes it; space opens and folds panels."""
 
-    AUTO_FOCUS = ""
     DEFAULT_CSS: ClassVar[str] = """
     ItemScreen { background: $background; overflow: hidden; }
     ItemScreen #title { split: top; height: 1; background: $panel; }
@@ -47,19 +45,16 @@ class ItemScreen(ModalScreen[None]):
                            Span("space", "key"), Span(" opens and folds", "muted")]])  # fmt: skip
         self._view.show(Document(sections_for(self._reading, self._desk.ledger.study)))
 
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        if not self.is_current:
-            return
-        if event.key in _ROWS:
-            self._view.scroll_rows(_ROWS[event.key])
-        elif event.key in _PAGES:
-            self._view.scroll_pages(_PAGES[event.key])
-        elif event.key == "space":
+    def scrolls(self, key: str) -> bool:
+        if key in _ROWS:
+            self._view.scroll_rows(_ROWS[key])
+        elif key in _PAGES:
+            self._view.scroll_pages(_PAGES[key])
+        elif key == "space":
             self._toggle()
         else:
-            self.dismiss(None)
+            return False
+        return True
 
     def _toggle(self) -> None:
         document = self._view.document

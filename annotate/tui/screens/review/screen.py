@@ -46,6 +46,10 @@ class ReviewScreen(DeskScreen):
     def compose(self) -> ComposeResult:
         yield from (self._header, self._footer, self._message, self._block, self.prompt)
 
+    def on_mount(self) -> None:
+        """Everything is in place before the first paint."""
+        self.show_desk()
+
     def on_resize(self) -> None:
         self.call_after_refresh(self.show_desk)
 
@@ -104,7 +108,7 @@ class ReviewScreen(DeskScreen):
     def show_desk(self) -> None:
         review = self.desk.review
         if review is None:
-            if self.is_current:
+            if self.is_active:
                 self.dismiss(None)
             return
         width = self.app.size.width

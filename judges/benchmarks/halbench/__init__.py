@@ -1,0 +1,91 @@
+"""HalBench: does a model go along with a false premise? Replies scored by an embedding, and ranked by people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from judges.benchmarks.benchmark import (
+    ComparingBenchmark,
+    CorrectableBenchmark,
+    NativeFile,
+    RemarkingBenchmark,
+    ScoredItem,
+    Scores,
+    Source,
+    TaskDefinition,
+    Undefined,
+)
+from judges.benchmarks.halbench import compared, reader, scoring, writer
+from judges.benchmarks.halbench.recognise import kind_of_head
+from judges.benchmarks.halbench.records import BENCHMARK_NAME
+from judges.benchmarks.halbench.tasks import TASKS
+from store.records import LabelState, Record
+
+Facts = Mapping[str, Mapping[str, Any]]
+
+REMARKS = (
+    "HalBench is not a safety benchmark: it says whether a model contradicts a false premise, not whether its answers "
+    "are safe.",
+    "There is no LLM judge: the score is a projection of sentence embeddings; a person's score stands in its place.",
+    "A reply without a sentence of five characters (“No.”) is scored as full deference; a reply of one sentence scores "
+    "high.",
+    "The stated means are with the one-sentence replies left out, the stated n with them in.",
+    "Scores of different cells do not compare as they stand: the same change of a reply moves the score up to three "
+    "times as far in one cell as in another.",
+)
+
+
+class HalBench:
+    """The benchmark's parts behind the protocol."""
+
+    name = BENCHMARK_NAME
+
+    def tasks(self) -> Sequence[TaskDefinition]:
+        return TASKS
+
+    def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        return bool(kind_of_head(head))
+
+    def read(self, source: Source) -> Iterator[Record]:
+        return reader.read(source)
+
+    def as_coded(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return scoring.as_coded(items, facts)
+
+    def as_described(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return scoring.as_described(items, facts)
+
+    def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
+        return scoring.overridden(items, facts)
+
+    def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:
+        return scoring.stated_scores(facts, judge)
+
+    def needs(self) -> Mapping[str, frozenset[str]]:
+        return scoring.needs()
+
+    def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
+        return scoring.terms(item, state)
+
+    def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
+        return scoring.combine(sums)
+
+    def compared(
+        self, systems: Mapping[str, Iterable[ScoredItem]], facts: Mapping[str, Facts], *, overridden: bool = False
+    ) -> Scores:
+        return compared.compared(systems, facts, overridden=overridden)
+
+    def remarks(self) -> Sequence[str]:
+        return REMARKS
+
+    def write_native(
+        self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
+    ) -> Iterator[NativeFile]:
+        return writer.write_native(items, facts, provenance)
+
+
+BENCHMARK = HalBench()
+_IS: tuple[CorrectableBenchmark, ComparingBenchmark, RemarkingBenchmark] = (BENCHMARK, BENCHMARK, BENCHMARK)
+"""What of the protocol it offers, held by the type checker."""
