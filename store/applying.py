@@ -32,6 +32,10 @@ APPLIERS: Mapping[str, Applier] = {
 """How each type of journal record reaches its tables; types without one are only kept."""
 
 
+FILLED = ("tasks", "draws", "draw_items")
+"""The tables that appliers fill and nothing else does."""
+
+
 def apply_entries(connection: Any, entries: Iterable[Entry]) -> None:
     """Put entries into the database; the caller holds the transaction."""
     parsed = ((entry, entry.record) for entry in entries)

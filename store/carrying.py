@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from store.alterations import altered_imports
 from store.applying import known_ids
 from store.database import in_transaction
 
@@ -24,6 +25,8 @@ def carry_over(connection: Any, old: Path) -> list[str]:
     except duckdb.Error:
         return []
     try:
+        if altered := altered_imports(connection, "old"):
+            return [f"{altered} items, texts or verdicts in the old file were altered: nothing was carried over."]
         in_transaction(connection, lambda: _copy(connection))
         return _left_behind(connection)
     except duckdb.Error:

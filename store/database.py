@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from store.errors import NotWrittenError
+from store.errors import NotWrittenError, OverreadError
 from store.files import private_umask
 from store.journal import RETRY_HINT
 from store.opening import connect, explain, is_fault_of_data
@@ -31,6 +31,8 @@ class Database:
         self._path = path
         self._lock = threading.Lock()
         self._down = False
+        self._paused: set[Any] = set()
+        self._openings = 1
         self.connection = connect(path)
         self._mother = self.connection.cursor()
 
@@ -51,6 +53,7 @@ class Database:
             with told(self._path):
                 yield cursor
         finally:
+            self._paused.discard(cursor)
             cursor.close()
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -59,12 +62,23 @@ class Database:
             return cursor.execute(query, list(parameters)).fetchall()
 
     def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, fetched in batches."""
+        """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
         with self.cursor() as cursor:
+            opening = self._openings
             with private_umask():
                 cursor.execute(query, list(parameters))
-            while rows := _fetch(cursor, batch):
+            while rows := self._fetch(cursor, batch, opening):
                 yield from rows
+
+    def _fetch(self, cursor: duckdb.DuckDBPyConnection, batch: int, opening: int) -> list[tuple[Any, ...]]:
+        """The next rows; until they are used up the cursor pauses, and may be closed meanwhile."""
+        if self._openings != opening:
+            raise OverreadError(f"{self._path.name} was closed while it was read.", "", "Try again.")
+        self._paused.discard(cursor)
+        with private_umask():
+            rows = cursor.fetchmany(batch)
+        self._paused.add(cursor)
+        return rows
 
     def reopen(self) -> None:
         """Open the file anew: after a fatal error DuckDB refuses everything until then. Writer thread only."""
@@ -81,14 +95,12 @@ class Database:
             self._close()
 
     def _close(self) -> None:
+        self._openings += 1
         with private_umask():
+            while self._paused:  # one of them left open would keep the file locked
+                self._paused.pop().close()
             self._mother.close()
             self.connection.close()
-
-
-def _fetch(cursor: duckdb.DuckDBPyConnection, batch: int) -> list[tuple[Any, ...]]:
-    with private_umask():
-        return cursor.fetchmany(batch)
 
 
 @contextlib.contextmanager

@@ -66,6 +66,19 @@ def not_written(path: Path, error: OSError, title: str = "") -> NotWrittenError:
     return NotWrittenError(title or f"{path.name} cannot be written.", f"{error.filename or path}: {reason}", hint)
 
 
+@contextlib.contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """Turn a refusal of the file system inside the block into what it means.
+
+    Raises:
+        NotWrittenError: of `path`, or of the file the system names.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise not_written(path, error) from error
+
+
 def fsync_folder(folder: Path) -> None:
     """Make a rename or a new file in `folder` durable (a no-op where folders cannot be opened, as on Windows)."""
     try:
@@ -90,10 +103,8 @@ def write_atomically(path: Path, chunks: Iterable[str], *, encoding: str = "utf-
     target = path.resolve()
     if target.exists() and not target.is_file():
         raise UsageError(f"{path} is no ordinary file.", "", "Choose another name.")
-    try:
+    with told_of(path):
         _write_and_rename(target, chunks, encoding)
-    except OSError as error:
-        raise not_written(path, error) from error
 
 
 def _write_and_rename(target: Path, chunks: Iterable[str], encoding: str) -> None:
@@ -163,5 +174,16 @@ def move_aside(path: Path, reason: str) -> Path:
     """Rename `path` to the first free `NAME.REASON-N`; nothing is ever deleted or overwritten."""
     target = free_name(path, reason)
     path.rename(target)
+    fsync_folder(path.parent)
+    return target
+
+
+def keep_copy(path: Path, reason: str) -> Path:
+    """Give the content of `path` the first free `NAME.REASON-N` as well, before `path` is replaced."""
+    target = free_name(path, reason)
+    try:
+        os.link(path, target)
+    except OSError:  # a file system without hard links
+        write_private(target, path.read_bytes())
     fsync_folder(path.parent)
     return target

@@ -135,7 +135,8 @@ def explain(path: Path, message: str) -> OverreadError:
     if "WAL" in said.replace(path.name, "").replace(str(path.parent), "") or "write-ahead" in said.lower():
         return StudyDamagedError(
             f"The write-ahead log of {path.name} is damaged.",
-            f"{path.name}.wal cannot be replayed. No label is lost: every label also stands in the journal beside it.",
+            f"{path.name}.wal cannot be replayed, or is another copy's. No label is lost: every label also stands in"
+            " the journal beside it.",
             f"{command(path, 'doctor --repair')}   (keeps the damaged file under another name)",
         )
     if "version number" in said:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from store.applying import apply_entries, known_ids
 from store.database import in_transaction
 from store.errors import NotWrittenError, SaveError, StudyDamagedError
-from store.files import free_name, not_written, write_private
+from store.files import free_name, told_of, write_private
 from store.journal import FORMAT, Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
 from store.opening import command, is_fault_of_data
 
@@ -251,8 +251,21 @@ def check_chains(connection: Any, path: Path) -> None:
     Raises:
         StudyDamagedError: an event is missing, doubled or altered; names the chain.
     """
-    if found := breaks(connection):
+    found = breaks(connection)
+    if found and found[0].forked and (doubled := _doubled(connection)):
+        raise StudyDamagedError(
+            f"An act stands twice in {path.name}.",
+            f"{doubled} rows too many: put in by hand. Nothing is lost and nothing was changed.",
+            command(path, "doctor --repair"),
+        )
+    if found:
         raise broken(found[0], path)
+
+
+def _doubled(connection: Any) -> int:
+    """How many rows repeat an id."""
+    count: int = connection.execute("SELECT count(*) - count(DISTINCT event_id) FROM label_events").fetchone()[0]
+    return count
 
 
 def broken(place: Break, path: Path) -> StudyDamagedError:
@@ -299,9 +312,7 @@ def settle_tail(journal: Journal, reading: Reading, absent: Iterable[Entry]) -> 
         journal.cut_to(reading.good_bytes)
         return []
     rest = free_name(journal.path, "torn")
-    try:
+    with told_of(rest):
         write_private(rest, reading.torn)
-    except OSError as error:
-        raise not_written(rest, error) from error
     journal.cut_to(reading.good_bytes)
     return [f"The journal ended in half a line of an act that was never confirmed on screen; kept in {rest.name}."]

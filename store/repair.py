@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from store import migrations
-from store.alterations import altered_acts, altered_records, put_back
+from store.alterations import altered_acts, altered_imports, altered_records, put_back, untrue_tables
 from store.applying import keep_record, known_ids
 from store.carrying import carry_over
 from store.chains import now
 from store.database import Database, in_transaction, told
 from store.errors import OverreadError, StudyDamagedError, StudyLockedError, UsageError
 from store.events import EVENT, event_of
-from store.files import free_name, fsync_folder, move_aside, write_atomically
+from store.files import free_name, fsync_folder, keep_copy, move_aside, told_of, write_atomically
 from store.founding import SETTINGS, founded, load_settings
 from store.journal import Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
 from store.opening import command, connect, real_path
@@ -87,12 +87,16 @@ def _look_inside(study: Study, health: Health) -> None:
         *(("note", notice) for notice in study.notices),
     ]
     with study.cursor() as cursor:
-        altered = len(altered_acts(cursor)) + len(altered_records(cursor))
-    if altered:
-        health.trouble = f"{altered} acts in the study are not what was journaled: they were altered."
+        acts_altered = bool(altered_acts(cursor) or altered_records(cursor) or untrue_tables(cursor))
+        imports_altered = altered_imports(cursor)
+    if acts_altered:
+        health.trouble = "Acts, draws or tasks in the study are not what was journaled: they were altered."
         health.remedy = (
-            f"{command(study.path, 'doctor --repair')}   (puts back what was written; keeps the altered rows)"
+            f"{command(study.path, 'doctor --repair')}   (puts back what was written, keeps what was altered)"
         )
+    elif imports_altered:
+        health.trouble = f"{imports_altered} items, texts or verdicts are not what was imported: they were altered."
+        health.remedy = f"{command(study.path, 'doctor --rebuild')}   (then import the files again)"
 
 
 def repair(path: Path) -> list[str]:
@@ -105,7 +109,7 @@ def repair(path: Path) -> list[str]:
     path = real_path(path)
     if not path.exists():
         raise StudyDamagedError(f"{path.name} is missing.", "", command(path, "doctor --rebuild"))
-    with held(path):
+    with held(path), told_of(path):
         done = _set_aside_damaged_log(path)
         database = Database(path)
         try:
@@ -169,8 +173,12 @@ def _mend_journal(connection: Any, path: Path, settings: dict[str, Any]) -> list
 def _replace_journal(file: Path, reading: Reading, stored: Sequence[Entry], settings: dict[str, Any]) -> list[str]:
     recovered = [entry for entry in stored if entry.event_id not in reading.ids]
     body = [entry for entry in reading.entries if entry.record["type"] != HEADER]
-    kept = move_aside(file, "damaged")
-    _write_journal(file, [header_entry(settings), *_in_order([*body, *recovered])])
+    kept = keep_copy(file, "damaged")
+    try:
+        _write_journal(file, [header_entry(settings), *_in_order([*body, *recovered])])
+    except BaseException:
+        kept.unlink()
+        raise
     acts = [line for line in reading.damaged if line > 1]
     missing = max(0, len(acts) - len(recovered))
     fate = "nothing is lost" if not missing else f"{missing} stand in neither file and are lost"
@@ -258,7 +266,7 @@ def rebuild(path: Path) -> list[str]:
     reading = read_journal(file, tolerant=True)
     if not reading.entries or reading.entries[0].record["type"] != HEADER:
         raise JournalDamagedError("The first line of the journal is damaged.", str(file), "Restore it from a copy.")
-    with held(path):
+    with held(path), told_of(path):
         done = _build(path, reading)
     done += [sentence for sentence in repair(path) if sentence != "Nothing needed mending."]
     return done

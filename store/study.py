@@ -65,7 +65,7 @@ class Study:
             NotWrittenError: the folder cannot be written.
         """
         path = real_path(path)
-        for taken in (path, journal_path(path)):
+        for taken in (path, journal_path(path), path.with_name(f"{path.name}.wal")):
             if _exists(taken):
                 raise is_there(taken)
         if not path.parent.is_dir():
@@ -155,13 +155,22 @@ class Study:
             OverreadError: what `work` raises, or the disk is full or damaged; nothing was changed.
         """
         entries = [Entry.of(record) for record in records]
+        begun = threading.Event()
 
         def guarded(_: Any) -> None:
+            begun.set()
             self._finish_earlier()
             with told(self.path):
                 self._recorder.change(work, entries)
 
-        self.writer.do(guarded, urgent=False)
+        change = self.writer.submit(guarded, urgent=False)
+        try:
+            change.result()
+        except KeyboardInterrupt:
+            if begun.is_set() and not change.done():
+                self._database.connection.interrupt()
+            change.cancel()
+            raise
 
     def flush(self) -> None:
         """Complete acts that are in the journal but not yet in the database.

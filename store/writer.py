@@ -43,6 +43,8 @@ class Writer:
         future: Future[Result] = Future()
 
         def run() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
             try:
                 future.set_result(work(self._connection()))
             except BaseException as error:

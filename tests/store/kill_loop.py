@@ -282,7 +282,7 @@ def _mark_faults(study: Study, marks: Iterable[str]) -> list[str]:
         faults.append(f"the journal knows the imports {imported}, the study has {set(counts)}")
     torn = study.rows(
         """SELECT draw_id FROM draws d WHERE (SELECT count(*) FROM draw_items i WHERE i.draw_id = d.draw_id) <> (
-            SELECT CAST(body->>'count' AS BIGINT) FROM journal_records r
+            SELECT CAST((body->>'count') AS BIGINT) FROM journal_records r
             WHERE r.type = 'draw' AND (r.body->>'draw_id') = d.draw_id)"""
     )
     return [*faults, *(f"a draw by half: {row[0]}" for row in torn)]

@@ -372,3 +372,27 @@ def test_an_import_that_is_killed_leaves_nothing_or_all(tmp_path: Path, moment: 
         assert items == 8_000 or "done" not in said
         assert study.rows("SELECT value FROM label_events") == [("kept",)]
         assert left_over(study) == []
+
+
+def test_an_import_that_is_interrupted_stops_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    """Ctrl-C while the records are merged: the query is broken off, not waited for."""
+    path = tmp_path / "s.duckdb"
+    Study.create(path, "halumem").close()
+    script = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + _IMPORT
+    script = script.replace("range(8000)", "range(60000)").replace('print("merging", flush=True)', "pass")
+    script = script.replace("def records():", "from store import importing, staging\nload = importing.load_stages\n"
+                            "def told(*a):\n    print('merging', flush=True)\n    load(*a)\n"
+                            "importing.load_stages = told\ndef records():")  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+        encoding="utf-8",
+    ) as process:  # fmt: skip
+        assert process.stdout is not None and process.stderr is not None
+        assert [process.stdout.readline() for _ in range(2)] == ["reading\n", "merging\n"]
+        time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        assert "KeyboardInterrupt" in process.stderr.read()
+    with Study.open(path) as study:
+        assert study.rows("SELECT count(*) FROM items") == [(0,)]
+        assert left_over(study) == []

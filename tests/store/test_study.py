@@ -44,7 +44,7 @@ def test_labels_are_there_after_closing(tmp_path: Path) -> None:
     assert values(labelled_study(tmp_path / "s.duckdb")) == [f"value-{number}" for number in range(5)]
 
 
-@pytest.mark.parametrize("taken", ["s.duckdb", "s.journal.jsonl"])
+@pytest.mark.parametrize("taken", ["s.duckdb", "s.journal.jsonl", "s.duckdb.wal"])
 def test_nothing_is_written_over(tmp_path: Path, taken: str) -> None:
     (tmp_path / taken).write_bytes(b"mine")
     with pytest.raises(UsageError, match="is there already"):
@@ -269,6 +269,19 @@ def test_closing_twice_does_no_harm_and_a_closed_study_takes_nothing(tmp_path: P
     study.close()
     with pytest.raises(RuntimeError, match="closed"):
         study.append([act()])
+
+
+def test_a_query_that_nobody_read_to_its_end_does_not_hold_the_study(tmp_path: Path) -> None:
+    path = tmp_path / "s.duckdb"
+    study = Study.create(path, "halumem")
+    rows = study.stream("SELECT i FROM range(100000) t(i)", batch=10)
+    assert next(rows) == (0,)
+    study.close()
+    result = overread_process("--study", path, "status", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert [next(rows) for _ in range(9)] == [(number,) for number in range(1, 10)], "what was fetched is still there"
+    with pytest.raises(OverreadError, match="closed while it was read"):
+        next(rows)
 
 
 def test_a_checkpoint_empties_the_log(study: Study) -> None:
