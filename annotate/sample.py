@@ -44,18 +44,27 @@ def sample_runs() -> list[SampleRun]:
 
 def label_sample(study: Study) -> int:
     """Give every sample item its true label, once; returns how many items have one."""
-    truth = _truth()
-    rows = study.rows("SELECT item_id, content_hash, system, task, natural_key FROM current_items ORDER BY item_id")
+    truth = truth_of(study)
+    contents = dict(study.rows("SELECT item_id, content_hash FROM current_items"))
     done = {row[0] for row in study.rows("SELECT item_id FROM current_labels WHERE annotator = ?", [TRUTH])}
-    labels = {row[0]: (row[1], truth.get((row[2], row[3], _key(row[4])))) for row in rows}
     drafts = [
-        EventDraft(kind="import", annotator=TRUTH, item_id=item_id, content_hash=content, state=state, mode="blind")
-        for item_id, (content, state) in labels.items()
-        if state is not None and item_id not in done
+        EventDraft(
+            kind="import", annotator=TRUTH, item_id=item_id, content_hash=contents[item_id], state=state, mode="blind"
+        )
+        for item_id, state in truth.items()
+        if item_id not in done
     ]
     for start in range(0, len(drafts), _BATCH):
         study.append(drafts[start : start + _BATCH])
-    return sum(1 for _, state in labels.values() if state is not None)
+    return len(truth)
+
+
+def truth_of(study: Study) -> dict[str, LabelState]:
+    """The true label of each sample item of a study, by item id."""
+    truth = _truth()
+    rows = study.rows("SELECT item_id, system, task, natural_key FROM current_items ORDER BY item_id")
+    found = {item_id: truth.get((system, task, _key(key))) for item_id, system, task, key in rows}
+    return {item_id: state for item_id, state in found.items() if state is not None}
 
 
 def _truth() -> Mapping[tuple[str, str, str], LabelState]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
@@ -41,14 +41,16 @@ def final_labels(study: Study) -> dict[str, FinalLabel]:
     Items whose people do not agree, or who cannot judge, have none.
     """
     rows = study.rows(
-        f"""SELECT l.item_id, l.annotator, l.body->>'at', l.mode, {_STATE} FROM current_labels l
+        f"""SELECT l.item_id, l.annotator, l.happened_at, l.mode, l.adjudicated, {_STATE} FROM all_current_labels l
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
         WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '') ORDER BY l.item_id, l.annotator"""
     )
     by_item: dict[str, dict[str, tuple[str, str, LabelState]]] = {}
-    for item_id, annotator, at, mode, *state in rows:
-        by_item.setdefault(item_id, {})[annotator] = (at, mode, state_of_row(state))
-    found = ((item_id, _final(people)) for item_id, people in by_item.items())
+    adjudicated: dict[str, dict[str, tuple[str, str, LabelState]]] = {}
+    for item_id, annotator, at, mode, decision, *state in rows:
+        said = adjudicated if decision else by_item
+        said.setdefault(item_id, {})[annotator] = (at, mode, state_of_row(state))
+    found = ((item_id, _final(people)) for item_id, people in (by_item | adjudicated).items())
     return {item_id: label for item_id, label in found if label is not None}
 
 
@@ -95,12 +97,11 @@ def scored_items(
 
 def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str = "") -> list[TaskRecords]:
     """What an audit of these tasks reads: labelled items only, blind labels, the first verdict of each judge."""
-    streams = {draw.draw_id: draw.stream for draw in list_draws(study)}
-    labels = _blind_labels(study, streams)
+    labels = blind_labels(study)
     verdicts = _verdicts(study, judge)
     seen = dict(study.rows(
-        """SELECT i.task, count(*) FROM current_labels l JOIN current_items i USING (item_id)
-        LEFT JOIN blind_labels b USING (item_id, annotator, round)
+        """SELECT i.task, count(*) FROM all_current_labels l JOIN current_items i USING (item_id)
+        LEFT JOIN all_blind_labels b USING (item_id, annotator, round, adjudicated)
         WHERE (l.value IS NOT NULL OR l.cannot_judge <> '')
             AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = '')) GROUP BY i.task"""
     ))  # fmt: skip
@@ -110,11 +111,11 @@ def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str 
             items=list(_audit_items(study, task, labels, verdicts)),
             parts={
                 part.id: _label_set(tuple(label.value for label in part.labels), "nominal", part.labels)
-                for part in definition.parts if part.required
+                for part in definition.parts if part.required and part.kind == "choice" and len(part.labels) > 1
             },
             not_blind=seen.get(task, 0),
         )
-        for task, definition in tasks.items()
+        for task, definition in tasks.items() if definition.kind == "choice" and len(definition.values) > 1
     ]  # fmt: skip
 
 
@@ -122,18 +123,32 @@ def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...])
     return LabelSet(values, level, {label.value: label.title for label in labels})
 
 
-def _blind_labels(study: Study, streams: Mapping[str, str]) -> dict[str, tuple[str, dict[str, HumanLabel]]]:
-    """Item → (stream, blind labels by annotator), on the item's current content."""
+@dataclass(slots=True)
+class BlindLabels:
+    """Blind labels of one item by annotator, and an adjudicator's blind decision."""
+
+    stream: str
+    people: dict[str, HumanLabel] = field(default_factory=dict)
+    adjudicated: HumanLabel | None = None
+
+
+def blind_labels(study: Study) -> dict[str, BlindLabels]:
+    """Blind labels by item, on the item's current content."""
+    streams = {draw.draw_id: draw.stream for draw in list_draws(study)}
     rows = study.rows(
-        f"""SELECT l.item_id, l.annotator, l.draw_id, {_STATE} FROM blind_labels l
+        f"""SELECT l.item_id, l.annotator, l.draw_id, l.adjudicated, {_STATE} FROM all_blind_labels l
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
         WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '') ORDER BY l.item_id, l.annotator"""
     )
-    labels: dict[str, tuple[str, dict[str, HumanLabel]]] = {}
-    for item_id, annotator, draw_id, *columns in rows:
+    labels: dict[str, BlindLabels] = {}
+    for item_id, annotator, draw_id, adjudicated, *columns in rows:
         state = state_of_row(columns)
-        stream = streams.get(draw_id, "estimate")
-        labels.setdefault(item_id, (stream, {}))[1][annotator] = HumanLabel(state.value, state.parts)
+        said = labels.setdefault(item_id, BlindLabels(streams.get(draw_id, "estimate")))
+        label = HumanLabel(state.value, state.parts)
+        if adjudicated:
+            said.adjudicated = label
+        else:
+            said.people[annotator] = label
     return labels
 
 
@@ -142,7 +157,7 @@ def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
     rows = study.rows(
         """SELECT v.item_id, j.name, v.label, v.failure, v.score, v.parts FROM verdicts v JOIN judges j USING (judge_id)
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
-        WHERE v.repetition = 0 AND (? = '' OR j.name = ?) AND v.item_id IN (SELECT item_id FROM label_events)""",
+        WHERE v.repetition = 0 AND (? = '' OR j.name = ?) AND v.item_id IN (SELECT item_id FROM all_current_labels)""",
         [judge, judge],
     )
     verdicts: dict[str, dict[str, JudgeVerdict]] = {}
@@ -154,7 +169,7 @@ def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
 def _audit_items(
     study: Study,
     task: str,
-    labels: Mapping[str, tuple[str, dict[str, HumanLabel]]],
+    labels: Mapping[str, BlindLabels],
     verdicts: Mapping[str, Mapping[str, JudgeVerdict]],
 ) -> Iterator[AuditItem]:
     rows = study.stream(
@@ -163,9 +178,9 @@ def _audit_items(
         [task],
     )
     for item_id, group, system, slices in rows:
-        stream, people = labels.get(item_id, ("estimate", {}))
-        if people:
+        said = labels.get(item_id)
+        if said is not None:
             yield AuditItem(
-                item_id, people, verdicts.get(item_id, {}), group=group, system=system, slices=json.loads(slices),
-                stream=stream,
+                item_id, said.people, verdicts.get(item_id, {}), said.adjudicated, group=group, system=system,
+                slices=json.loads(slices), stream=said.stream,
             )  # fmt: skip

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from judges.benchmarks.benchmark import Scores, Undefined, get_benchmark
+from judges.benchmarks.benchmark import DescribingBenchmark, Scores, Undefined, get_benchmark
+from judges.calibration.correction.result import CorrectedScores
 from judges.collect import FinalLabel, final_labels, scored_items
+from judges.correcting import correct_study
+from judges.describing import SystemDescription, describe_system, warnings_of
 from store.items import facts_of, systems
 from store.study import Study
 
@@ -19,6 +22,9 @@ class SystemScores:
     Attributes:
         overridden_items: items whose verdict a person's final label replaces or confirms.
         file_says: the scores the imported file states; None when it states none.
+        corrected: what people would have scored on all items; None when nothing can be or was to be corrected.
+        warnings: what one must know to read the scores as coded.
+        description: what the benchmark says beside; None when it says nothing, or was not asked.
     """
 
     as_coded: Scores
@@ -26,6 +32,9 @@ class SystemScores:
     overridden: Scores
     overridden_items: int
     file_says: Mapping[str, Any] | None = None
+    corrected: CorrectedScores | None = None
+    warnings: tuple[str, ...] = ()
+    description: SystemDescription | None = None
 
     @property
     def equals_file(self) -> bool | None:
@@ -36,7 +45,23 @@ class SystemScores:
         return {
             "as_coded": plain(self.as_coded), "as_described": plain(self.as_described),
             "overridden": plain(self.overridden), "overridden_items": self.overridden_items,
-            "equals_file": self.equals_file,
+            "equals_file": self.equals_file, **self._corrected(),
+            "warnings": list(self.warnings), **self._described(),
+        }  # fmt: skip
+
+    def _corrected(self) -> dict[str, Any]:
+        if self.corrected is None:
+            return {}
+        found = self.corrected.as_json()
+        return {"corrected": found.pop("metrics"), "correction": found}
+
+    def _described(self) -> dict[str, Any]:
+        said = self.description
+        if said is None:
+            return {}
+        return {
+            "regime": said.regime, "breakdowns": plain(said.breakdowns),
+            "where_it_went_wrong": {**said.tracing.as_json(), "regime": said.regime},
         }  # fmt: skip
 
 
@@ -55,16 +80,27 @@ class StudyScores:
         }  # fmt: skip
 
 
-def score_study(study: Study, judge: str, system: str = "") -> StudyScores:
-    """Score every system (or the one named) by one judge's verdicts and people's final labels."""
+def score_study(study: Study, judge: str, system: str = "", *, described: bool = True) -> StudyScores:
+    """Score every system (or the one named) by one judge's verdicts and people's final labels.
+
+    Args:
+        described: with what the benchmark says beside scores and warnings; it takes half as long again.
+    """
     labels = final_labels(study)
     names = [name for name in systems(study) if system in ("", name)]
-    return StudyScores(study.benchmark, judge, {name: _score(study, name, judge, labels) for name in names})
+    found = {name: _score(study, name, judge, labels, described=described) for name in names}
+    return StudyScores(study.benchmark, judge, found)
 
 
-def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel]) -> SystemScores:
+def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel], *, described: bool) -> SystemScores:
     benchmark = get_benchmark(study.benchmark)
     facts = facts_of(study, system)
+    warnings: tuple[str, ...] = ()
+    description = None
+    if isinstance(benchmark, DescribingBenchmark):
+        warnings = warnings_of(study, benchmark, system, judge, facts)
+        if described:
+            description = describe_system(study, benchmark, system, judge, labels, facts)
     overridden = study.rows("SELECT item_id FROM current_items WHERE system = ?", [system])
     return SystemScores(
         as_coded=benchmark.as_coded(scored_items(study, system, judge), facts),
@@ -72,6 +108,9 @@ def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabe
         overridden=benchmark.overridden(scored_items(study, system, judge, labels), facts),
         overridden_items=sum(1 for row in overridden if row[0] in labels),
         file_says=benchmark.stated_scores(facts, judge),
+        corrected=correct_study(study, system, judge) if labels else None,
+        warnings=warnings,
+        description=description,
     )
 
 

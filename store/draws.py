@@ -49,15 +49,21 @@ class Draw:
 
 
 def add_draw(study: Study, draw: Draw, items: Sequence[DrawnItem]) -> None:
-    """Journal and store a draw with its items, all in one act."""
+    """Journal and store a draw with its items, all in one act.
+
+    The head comes last: a draw that a crash cut in the middle of the journal has none, and is no draw.
+
+    Raises:
+        SaveError: as for `Study.record`.
+    """
     head = {"type": "draw", "draw_id": draw.draw_id, "task": draw.task, "stream": draw.stream, "design": draw.design,
             "reveal": draw.reveal, "seed": draw.seed, "settings": dict(draw.settings), "created_by": draw.created_by,
             "at": draw.at, "count": len(items)}  # fmt: skip
-    records: list[dict[str, Any]] = [head]
+    records: list[dict[str, Any]] = []
     for start in range(0, len(items), _ITEMS_A_LINE):
         rows = [list(item) for item in items[start : start + _ITEMS_A_LINE]]
         records.append({"type": "draw_items", "draw_id": draw.draw_id, "start": start, "rows": rows})
-    study.record(records)
+    study.record([*records, head])
 
 
 _ITEMS_A_LINE = 1000

@@ -67,6 +67,12 @@ class StudyDamagedError(OverreadError):
     exit_code = EXIT_STUDY
 
 
+class NotWrittenError(OverreadError):
+    """A file could not be written: no space, no rights. What was there before is as it was."""
+
+    exit_code = EXIT_STUDY
+
+
 class SaveError(OverreadError):
     """A label could not be made safe on disk; nothing was acknowledged.
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from store.journal import Entry
@@ -32,7 +33,7 @@ class EventDraft:
 
     Attributes:
         state: the whole label after the act.
-        policy: for `reveal`: the reveal policy under which the verdict was shown.
+        policy: the reveal policy of the sitting; for `reveal` the one under which the verdict was shown.
         verdicts_shown: ids of the verdicts the person has been shown by this act.
         panels: ids of panels opened that the judge did not see.
         active_ms: active time on the item since the last event of it.
@@ -93,8 +94,14 @@ class Event:
 def seal(
     act: EventDraft, *, study_id: str, copy_id: str, seq: int, clock: int, prev_hash: str, mode: Mode, now: dt.datetime
 ) -> tuple[Event, Entry]:
-    """Give an act its place; returns the event and its journal entry."""
+    """Give an act its place; returns the event and its journal entry.
+
+    Raises:
+        ValueError: a time without UTC offset.
+    """
     at = act.at or now.isoformat(timespec="microseconds")
+    if dt.datetime.fromisoformat(at).tzinfo is None:
+        raise ValueError(f"a time needs its UTC offset: {at}")
     body = {
         "type": EVENT, "study_id": study_id, "copy_id": copy_id, "annotator": act.annotator, "seq": seq, "clock": clock,
         "prev_hash": prev_hash, "kind": act.kind, "undoes": act.undoes, "round": act.round, "item_id": act.item_id,
@@ -106,9 +113,9 @@ def seal(
     return event_of(entry), entry
 
 
-def event_of(entry: Entry) -> Event:
-    """Read an event back from its journal entry."""
-    body = entry.record
+def event_of(entry: Entry, record: Mapping[str, Any] | None = None) -> Event:
+    """Read an event back from its journal entry; `record` is the entry's record if it is parsed already."""
+    body = entry.record if record is None else record
     act = EventDraft(
         kind=body["kind"], annotator=body["annotator"], item_id=body["item_id"], content_hash=body["content_hash"],
         state=LabelState.from_json(body["state"]), undoes=body["undoes"], round=body["round"], policy=body["policy"],
@@ -145,33 +152,50 @@ def row_of(event: Event, body: str) -> list[Any]:
 
 
 _NAMES = COLUMNS.replace(" ", "").split(",")
+_TYPES: Mapping[str, str] = {
+    **dict.fromkeys(_NAMES, "VARCHAR"),
+    **dict.fromkeys(("seq", "clock", "active_ms", "happened_at"), "BIGINT"),
+    **dict.fromkeys(("round", "utc_offset_minutes"), "INTEGER"),
+    **dict.fromkeys(("unsure", "reference_wrong", "skipped", "flagged"), "BOOLEAN"),
+}
+"""How values go in; `happened_at` as epoch microseconds."""
 _FEW = 4
-"""Up to here plain parameters are the fastest way in; beyond, or on DuckDB 1.5, one JSON parameter is."""
+"""Up to here plain parameters are the fastest way in on DuckDB 2; beyond, and always on 1.5, one JSON parameter is."""
 
 
 def insert_events(connection: Any, events: Sequence[tuple[Event, Entry]]) -> None:
     """Put events into `label_events`; the caller holds the transaction."""
+    rows = [row_of(event, entry.body) for event, entry in events]
+    if len(rows) <= _FEW and _parameters_are_fast():
+        connection.execute(_insert_values(len(rows)), [value for row in rows for value in row])
+    else:
+        block = json.dumps([dict(zip(_NAMES, row, strict=True)) for row in rows], ensure_ascii=False)
+        connection.execute(_insert_json(), [block])
+
+
+@lru_cache(maxsize=1)
+def _parameters_are_fast() -> bool:
     import duckdb
 
-    rows = [row_of(event, entry.body) for event, entry in events]
-    if len(rows) <= _FEW and not duckdb.__version__.startswith("1."):
-        marks = ", ".join("make_timestamptz(?)" if name == "happened_at" else "?" for name in _NAMES)
-        places = ", ".join([f"({marks})"] * len(rows))
-        values = [value for row in rows for value in row]
-        connection.execute(f"INSERT INTO label_events ({COLUMNS}) VALUES {places}", values)
-        return
-    types = dict(
-        connection.execute(
-            "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'label_events'"
-        ).fetchall()
-    )
-    shape = json.dumps([{name: "BIGINT" if name == "happened_at" else types[name] for name in _NAMES}])
+    return not duckdb.__version__.startswith("1.")
+
+
+@lru_cache(maxsize=_FEW)
+def _insert_values(rows: int) -> Any:
+    """The statement for that many rows, parsed once."""
+    import duckdb
+
+    marks = ", ".join("make_timestamptz(?)" if name == "happened_at" else "?" for name in _NAMES)
+    query = f"INSERT INTO label_events ({COLUMNS}) VALUES {', '.join([f'({marks})'] * rows)}"
+    return duckdb.extract_statements(query)[0]
+
+
+@lru_cache(maxsize=1)
+def _insert_json() -> str:
+    shape = json.dumps([dict(_TYPES)])
     chosen = ", ".join(f"make_timestamptz(e.{name})" if name == "happened_at" else f"e.{name}" for name in _NAMES)
-    block = json.dumps([dict(zip(_NAMES, row, strict=True)) for row in rows], ensure_ascii=False)
-    connection.execute(
-        f"INSERT INTO label_events ({COLUMNS}) SELECT {chosen} FROM (SELECT unnest(from_json(?, '{shape}')) AS e)",
-        [block],
-    )
+    source = f"(SELECT unnest(from_json(?, '{shape}')) AS e)"
+    return f"INSERT INTO label_events ({COLUMNS}) SELECT {chosen} FROM {source}"
 
 
 def state_of_row(row: Sequence[Any]) -> LabelState:

@@ -2,56 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import secrets
-import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from store.errors import InputError, SaveError
-from store.files import private_umask, sha256_of
-from store.records import (
-    FactRecord,
-    ItemRecord,
-    JudgeRecord,
-    Problem,
-    Record,
-    SystemRecord,
-    TextRecord,
-    VerdictRecord,
-    canonical_json,
-)
-from store.writer import in_transaction
+from store.chains import now
+from store.errors import InputError, NotWrittenError, SaveError
+from store.files import not_written, sha256_of
+from store.records import Problem, Record, canonical_json
+from store.staging import STAGES, load_stages, stage, staging_folder
 
 if TYPE_CHECKING:
     from store.study import Study
-
-_TEXT_MEMORY = 200_000
-"""How many text hashes an import remembers so as not to stage a text twice; beyond, the merge removes doubles."""
-
-_STAGES: dict[str, dict[str, str]] = {
-    "systems": dict.fromkeys(("system", "name", "run", "condition", "regime", "metadata"), "VARCHAR"),
-    "texts": {"text_hash": "VARCHAR", "body": "VARCHAR"},
-    "judges": dict.fromkeys(("judge_id", "task", "name", "model", "prompt_version", "parameters"), "VARCHAR"),
-    "items": {
-        **dict.fromkeys(
-            ("item_id", "content_hash", "meta_hash", "task", "system", "natural_key", "pair_key", "cluster_key",
-             "group_key", "slices", "payload", "texts", "extra"), "VARCHAR"),
-        "weight": "DOUBLE", "position": "BIGINT",
-    },
-    "verdicts": {
-        **dict.fromkeys(
-            ("verdict_id", "verdict_hash", "item_id", "content_hash", "judge_id", "label", "parts", "failure", "raw",
-             "route", "confidence_source", "rationale", "model_returned"), "VARCHAR"),
-        "repetition": "INTEGER", "score": "DOUBLE", "confidence": "DOUBLE", "position": "BIGINT",
-        "tokens_in": "BIGINT", "tokens_out": "BIGINT", "cost": "DOUBLE",
-    },
-    "facts": {"system": "VARCHAR", "kind": "VARCHAR", "key": "VARCHAR", "position": "BIGINT", "payload": "VARCHAR"},
-}  # fmt: skip
 
 
 @dataclass
@@ -73,12 +37,14 @@ class ImportReport:
 
     Attributes:
         items: task → tally. verdicts: tally over all judges.
+        labels: tally of people's labels that came with the files.
         problems: every bad place and every warning, in file order.
         stale_labels: labels whose item changed: they stay, flagged, and enter no number until given again.
     """
 
     items: dict[str, Tally] = field(default_factory=dict)
     verdicts: Tally = field(default_factory=Tally)
+    labels: Tally = field(default_factory=Tally)
     problems: list[Problem] = field(default_factory=list)
     stale_labels: int = 0
 
@@ -86,6 +52,7 @@ class ImportReport:
         return {
             "items": {task: tally.as_json() for task, tally in self.items.items()},
             "verdicts": self.verdicts.as_json(),
+            "labels": self.labels.as_json(),
             "stale_labels": self.stale_labels,
             "problems": [
                 {"file": p.file, "line": p.line, "column": p.column, "what": p.what, "remedy": p.remedy,
@@ -122,121 +89,48 @@ class BadInputError(InputError):
 
 
 def import_records(
-    study: Study, records: Iterable[Record], files: list[ImportedFile], *, skip_bad: bool = False, at: str = ""
+    study: Study,
+    records: Iterable[Record],
+    files: list[ImportedFile],
+    *,
+    skip_bad: bool = False,
+    at: str = "",
+    sampled: str = "unknown",
 ) -> ImportReport:
     """Read a stream of records into the study, all or nothing.
 
+    `sampled` says how the items whose labels come with the files were chosen: `srs`, `census` or `unknown`.
+
     Raises:
         BadInputError: the stream holds fatal problems and `skip_bad` is off; the study is as it was.
+        InputError: a file cannot be read; the study is as it was.
         SaveError: the disk is full or the folder cannot be written; the study is as it was.
     """
     report = ImportReport()
     try:
-        with _staging_folder(study.path.parent) as folder:
-            staged = _stage(records, folder, report)
+        with staging_folder(study.path) as folder:
+            staged = stage(_readable(records), folder, report.problems)
             if not skip_bad and any(problem.fatal for problem in report.problems):
                 raise BadInputError(report.problems)
-            _merge_into(study, staged, files, report, skip_bad=skip_bad, at=at)
-    except OSError as error:
-        raise SaveError(
-            "Not imported.",
-            f"{error.filename or study.path}: {error.strerror}",
-            "Nothing was changed. Free disk space.",
-        ) from error
+            _merge_into(study, staged, files, report, skip_bad=skip_bad, at=at or now().isoformat(), sampled=sampled)
+    except (OSError, NotWrittenError) as error:
+        raise _not_imported(study, error) from error
     return report
 
 
-@contextlib.contextmanager
-def _staging_folder(parent: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=".overread-import-", dir=parent))
+def _not_imported(study: Study, error: OSError | NotWrittenError) -> SaveError:
+    told = not_written(study.path, error) if isinstance(error, OSError) else error
+    return SaveError("Not imported.", f"{told.detail} Nothing was changed.", told.hint)
+
+
+def _readable(records: Iterable[Record]) -> Iterator[Record]:
+    """The records; a file that cannot be read is the input's fault, not the study's."""
     try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _stage(records: Iterable[Record], folder: Path, report: ImportReport) -> dict[str, Path]:
-    """Write records as NDJSON, one file a kind, and collect problems; returns the files that hold something."""
-    paths = {kind: folder / f"{kind}.ndjson" for kind in _STAGES}
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(private_umask())
-        outs: dict[str, IO[str]] = {
-            kind: stack.enter_context(path.open("w", encoding="utf-8")) for kind, path in paths.items()
-        }
-        seen_texts: set[str] = set()
-        for record in records:
-            if isinstance(record, Problem):
-                report.problems.append(record)
-                continue
-            if isinstance(record, TextRecord):
-                if record.text_hash in seen_texts:
-                    continue
-                if len(seen_texts) < _TEXT_MEMORY:
-                    seen_texts.add(record.text_hash)
-            kind, row = _row_of(record)
-            outs[kind].write(json.dumps(row, ensure_ascii=False))
-            outs[kind].write("\n")
-    return {kind: path for kind, path in paths.items() if path.stat().st_size}
-
-
-def _row_of(record: Record) -> tuple[str, Mapping[str, Any]]:
-    match record:
-        case TextRecord():
-            return "texts", {"text_hash": record.text_hash, "body": record.text}
-        case ItemRecord():
-            return "items", _item_row(record)
-        case VerdictRecord():
-            return "verdicts", _verdict_row(record)
-        case FactRecord():
-            return "facts", {
-                "system": record.system,
-                "kind": record.kind,
-                "key": record.key,
-                "position": record.position,
-                "payload": canonical_json(record.payload),
-            }
-        case JudgeRecord():
-            return "judges", {
-                "judge_id": record.judge_id,
-                "task": record.task,
-                "name": record.name,
-                "model": record.model,
-                "prompt_version": record.prompt_version,
-                "parameters": canonical_json(dict(record.parameters)),
-            }
-        case SystemRecord():
-            return "systems", {
-                "system": record.system,
-                "name": record.name,
-                "run": record.run,
-                "condition": record.condition,
-                "regime": record.regime,
-                "metadata": canonical_json(dict(record.metadata)),
-            }
-        case _:
-            raise TypeError(f"not a record: {type(record).__name__}")  # fmt: skip
-
-
-def _item_row(item: ItemRecord) -> dict[str, Any]:
-    return {
-        "item_id": item.item_id, "content_hash": item.content_hash, "meta_hash": item.meta_hash, "task": item.task,
-        "system": item.system, "natural_key": item.natural_key, "pair_key": item.pair_key,
-        "cluster_key": item.cluster, "group_key": item.group, "slices": canonical_json(dict(item.slices)),
-        "payload": canonical_json(dict(item.payload)), "texts": canonical_json(dict(item.texts)),
-        "extra": canonical_json(dict(item.extra)), "weight": item.weight, "position": item.position,
-    }  # fmt: skip
-
-
-def _verdict_row(verdict: VerdictRecord) -> dict[str, Any]:
-    return {
-        "verdict_id": verdict.verdict_id, "verdict_hash": verdict.verdict_hash, "item_id": verdict.item_id,
-        "content_hash": verdict.content_hash, "judge_id": verdict.judge_id, "label": verdict.label,
-        "parts": canonical_json(dict(verdict.parts)), "failure": verdict.failure, "raw": verdict.raw,
-        "route": verdict.route, "confidence_source": verdict.confidence_source, "rationale": verdict.rationale,
-        "model_returned": verdict.model_returned, "repetition": verdict.repetition, "score": verdict.score,
-        "confidence": verdict.confidence, "position": verdict.position, "tokens_in": verdict.tokens_in,
-        "tokens_out": verdict.tokens_out, "cost": verdict.cost,
-    }  # fmt: skip
+        yield from records
+    except OSError as error:
+        raise InputError(
+            "Not imported: a file cannot be read.", f"{error.filename}: {error.strerror}", "Check the file."
+        ) from error
 
 
 def _merge_into(
@@ -247,60 +141,37 @@ def _merge_into(
     *,
     skip_bad: bool,
     at: str,
+    sampled: str,
 ) -> None:
-    described = [(file, sha256_of(file.path), file.path.stat().st_size) for file in files]
     import_id = secrets.token_hex(8)
+    records = [_import_record(file, import_id, at) for file in files]
 
     def work(connection: Any) -> None:
-        def transaction() -> None:
-            _load_stages(connection, staged)
-            _merge(connection, import_id, report)
-            if not skip_bad and any(problem.fatal for problem in report.problems):
-                raise BadInputError(report.problems)
-            for file, sha256, size in described:
-                connection.execute(
-                    "INSERT INTO imports VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
-                    [import_id, str(file.path), file.role, sha256, size, file.system, file.judge,
-                     canonical_json(report.as_json()["items"]), at],
-                )  # fmt: skip
+        load_stages(connection, staged)
+        _merge(connection, import_id, report, sampled)
+        if not skip_bad and any(problem.fatal for problem in report.problems):
+            raise BadInputError(report.problems)
+        for record in records:
+            connection.execute(
+                "INSERT INTO imports VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
+                [import_id, *(record[name] for name in ("path", "role", "sha256", "bytes", "system", "judge")),
+                 canonical_json(report.as_json()["items"]), at],
+            )  # fmt: skip
+        for kind in STAGES:
+            connection.execute(f"DROP TABLE temp.stage_{kind}")
 
-        try:
-            in_transaction(connection, transaction)
-        finally:
-            for kind in _STAGES:
-                connection.execute(f"DROP TABLE IF EXISTS temp.stage_{kind}")
-        connection.execute("CHECKPOINT")
-
-    study.writer.do(work, urgent=False)
-    study.record([
-        {"type": "import", "import_id": import_id, "path": str(file.path), "role": file.role, "sha256": sha256,
-         "bytes": size, "system": file.system, "judge": file.judge, "at": at}
-        for file, sha256, size in described
-    ])  # fmt: skip
+    study.change(work, records)
 
 
-def _load_stages(connection: Any, staged: Mapping[str, Path]) -> None:
-    for kind, columns in _STAGES.items():
-        listed = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE stage_{kind} ({listed})")
-        if (path := staged.get(kind)) is None:
-            continue
-        shape = ", ".join(f"'{name}': '{type_}'" for name, type_ in columns.items())
-        names = ", ".join(columns)
-        longest = max(_longest_line(path) * 2, 16 * 2**20)
-        connection.execute(
-            f"INSERT INTO stage_{kind} ({names}) SELECT {names} FROM read_json(?, format = 'newline_delimited',"
-            f" columns = {{{shape}}}, maximum_object_size = {longest})",
-            [str(path)],
-        )
+def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any]:
+    return {
+        "type": "import", "import_id": import_id, "path": str(file.path), "role": file.role,
+        "sha256": sha256_of(file.path), "bytes": file.path.stat().st_size, "system": file.system, "judge": file.judge,
+        "at": at,
+    }  # fmt: skip
 
 
-def _longest_line(path: Path) -> int:
-    with path.open("rb") as lines:
-        return max(map(len, lines), default=0)
-
-
-def _merge(connection: Any, import_id: str, report: ImportReport) -> None:
+def _merge(connection: Any, import_id: str, report: ImportReport, sampled: str) -> None:
     for table, key in (("systems", "system"), ("texts", "text_hash"), ("judges", "judge_id")):
         connection.execute(
             f"INSERT INTO {table} SELECT DISTINCT ON ({key}) * FROM stage_{table}"
@@ -313,17 +184,23 @@ def _merge(connection: Any, import_id: str, report: ImportReport) -> None:
         " AND facts.key = s.key"
     )
     connection.execute("INSERT INTO facts SELECT system, kind, key, position, payload, ? FROM stage_facts", [import_id])
+    _merge_labels(connection, import_id, report, sampled)
 
 
 def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE stage_fate AS
-        SELECT s.item_id, s.task, coalesce(c.version + 1, 0) AS version,
-            CASE WHEN c.item_id IS NULL THEN 'new'
+        WITH once AS (
+            SELECT item_id, min(rowid) AS place, arg_min(task, rowid) AS task,
+                arg_min(content_hash, rowid) AS content_hash, arg_min(meta_hash, rowid) AS meta_hash,
+                count(DISTINCT content_hash) > 1 AS doubled
+            FROM stage_items GROUP BY item_id)
+        SELECT s.item_id, s.place, s.task, coalesce(c.version + 1, 0) AS version,
+            CASE WHEN s.doubled THEN 'rejected' WHEN c.item_id IS NULL THEN 'new'
                  WHEN c.content_hash = s.content_hash AND c.meta_hash = s.meta_hash THEN 'same'
                  ELSE 'changed' END AS fate,
             c.content_hash <> s.content_hash AS content_changed
-        FROM stage_items s LEFT JOIN current_items c USING (item_id)"""
+        FROM once s LEFT JOIN current_items c USING (item_id)"""
     )
     for task, fate, count in connection.execute(
         "SELECT task, fate, count(*) FROM stage_fate GROUP BY ALL ORDER BY ALL"
@@ -333,42 +210,105 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
         """INSERT INTO items
         SELECT s.item_id, f.version, s.content_hash, s.meta_hash, s.task, s.system, s.natural_key, s.pair_key,
             s.cluster_key, s.group_key, s.slices, s.weight, s.payload, s.texts, s.extra, s.position, ?
-        FROM stage_items s JOIN stage_fate f USING (item_id) WHERE f.fate <> 'same' ORDER BY s.position""",
+        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid WHERE f.fate IN ('new', 'changed')
+        ORDER BY s.position""",
         [import_id],
     )
     report.stale_labels = connection.execute(
         """SELECT count(DISTINCT (l.item_id, l.annotator, l.round)) FROM current_labels l
-        JOIN stage_fate f USING (item_id) WHERE f.content_changed AND (l.value IS NOT NULL OR l.cannot_judge <> '')"""
+        JOIN stage_fate f USING (item_id) WHERE f.content_changed AND f.fate = 'changed'
+            AND (l.value IS NOT NULL OR l.cannot_judge <> '')"""
     ).fetchone()[0]
+    if doubled := sum(tally.rejected for tally in report.items.values()):
+        report.problems.append(_doubled(doubled, "items", "content"))
     connection.execute("DROP TABLE stage_fate")
+
+
+def _doubled(count: int, things: str, what: str) -> Problem:
+    return Problem(
+        "", 0, 0, f"{count} {things} stand more than once in the files, with different {what}",
+        "Keep the right one of each; --skip-bad leaves them all out.",
+    )  # fmt: skip
 
 
 def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> None:
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE stage_answers AS
-        SELECT s.*, CASE
+        WITH once AS (
+            SELECT verdict_id, min(rowid) AS place, arg_min(verdict_hash, rowid) AS verdict_hash,
+                arg_min(content_hash, rowid) AS content_hash,
+                count(DISTINCT (verdict_hash, content_hash)) > 1 AS doubled
+            FROM stage_verdicts GROUP BY verdict_id)
+        SELECT s.place, s.doubled, CASE
+            WHEN s.doubled THEN 'rejected'
             WHEN max(v.verdict_id) IS NULL THEN 'new'
             WHEN bool_or(v.verdict_hash = s.verdict_hash AND v.content_hash = s.content_hash) THEN 'same'
             WHEN bool_or(v.content_hash = s.content_hash) THEN 'rejected'
             WHEN bool_and(v.verdict_hash = s.verdict_hash) THEN 'changed'
             ELSE 'rejected' END AS fate
-        FROM stage_verdicts s LEFT JOIN verdicts v USING (verdict_id) GROUP BY ALL"""
+        FROM once s LEFT JOIN verdicts v USING (verdict_id)
+        GROUP BY s.place, s.doubled, s.verdict_hash, s.content_hash"""
     )
-    for fate, count in connection.execute("SELECT fate, count(*) FROM stage_answers GROUP BY fate").fetchall():
-        setattr(report.verdicts, fate, count)
+    doubled = 0
+    for fate, twice, count in connection.execute(
+        "SELECT fate, doubled, count(*) FROM stage_answers GROUP BY fate, doubled"
+    ).fetchall():
+        setattr(report.verdicts, fate, getattr(report.verdicts, fate) + count)
+        doubled += count if twice else 0
     connection.execute(
         """INSERT INTO verdicts
-        SELECT verdict_id, verdict_hash, item_id, content_hash, judge_id, repetition, label, parts, failure, raw,
-            route, score, confidence, confidence_source, rationale, position, model_returned, tokens_in, tokens_out,
-            cost, ? FROM stage_answers WHERE fate IN ('new', 'changed') ORDER BY position""",
+        SELECT s.verdict_id, s.verdict_hash, s.item_id, s.content_hash, s.judge_id, s.repetition, s.label, s.parts,
+            s.failure, s.raw, s.route, s.score, s.confidence, s.confidence_source, s.rationale, s.position,
+            s.model_returned, s.tokens_in, s.tokens_out, s.cost, ?
+        FROM stage_verdicts s JOIN stage_answers a ON a.place = s.rowid WHERE a.fate IN ('new', 'changed')
+        ORDER BY s.position""",
         [import_id],
     )
-    if report.verdicts.rejected:
+    if doubled:
+        report.problems.append(_doubled(doubled, "verdicts", "answers"))
+    if changed := report.verdicts.rejected - doubled:
         report.problems.append(
             Problem(
                 "", 0, 0,
-                f"{report.verdicts.rejected} verdicts differ from those the study has of the same judge",
+                f"{changed} verdicts differ from those the study has of the same judge",
                 "Name the new judge with --judge NAME; both sets are then kept.",
             )
         )  # fmt: skip
     connection.execute("DROP TABLE stage_answers")
+
+
+_LABEL = (
+    "item_id, content_hash, annotator, value, parts, tags, note, unsure, harm, cannot_judge, reference_wrong,"
+    " right_answer, evidence, skipped, flagged, mode, adjudicated, happened_at"
+)
+
+
+def _merge_labels(connection: Any, import_id: str, report: ImportReport, sampled: str) -> None:
+    """Take over labels that are new; a person's label that differs from the one the study has is left out and told."""
+    connection.execute(
+        """CREATE OR REPLACE TEMP TABLE stage_said AS
+        SELECT s.rowid AS place, CASE
+            WHEN row_number() OVER (PARTITION BY s.item_id, s.annotator, s.adjudicated ORDER BY s.rowid) > 1
+                THEN 'rejected'
+            WHEN f.item_id IS NULL THEN 'new'
+            WHEN f.value IS NOT DISTINCT FROM s.value AND f.parts = s.parts AND f.cannot_judge = s.cannot_judge
+                AND f.content_hash = s.content_hash THEN 'same'
+            ELSE 'rejected' END AS fate
+        FROM stage_labels s LEFT JOIN file_labels f USING (item_id, annotator, adjudicated)"""
+    )
+    for fate, count in connection.execute("SELECT fate, count(*) FROM stage_said GROUP BY fate").fetchall():
+        setattr(report.labels, fate, count)
+    connection.execute(
+        f"""INSERT INTO file_labels SELECT {_LABEL}, ?, ? FROM stage_labels s JOIN stage_said a ON a.place = s.rowid
+        WHERE a.fate = 'new' ORDER BY s.rowid""",
+        [sampled, import_id],
+    )
+    if report.labels.rejected:
+        report.problems.append(
+            Problem(
+                "", 0, 0,
+                f"{report.labels.rejected} labels differ from what the study has of the same person on the same item",
+                "Labels in a study are never changed by an import; give the person another name.", fatal=False,
+            )
+        )  # fmt: skip
+    connection.execute("DROP TABLE stage_said")

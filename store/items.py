@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredItem:
-    """The current version of an item. `texts` maps field to text hash; `load_texts` reads them."""
+    """The current version of an item. `texts` maps field to text hash; `get_texts` reads them."""
 
     item_id: str
     content_hash: str
@@ -34,10 +34,12 @@ class StoredItem:
 
 @dataclass(frozen=True, slots=True)
 class StoredVerdict:
-    """A verdict with the judge's name."""
+    """A verdict with its judge: the name, the model and the version of the prompt ("" for unknown)."""
 
     judge: str
     record: VerdictRecord
+    model: str = ""
+    prompt_version: str = ""
 
 
 ITEM_COLUMNS = (
@@ -89,10 +91,16 @@ def get_item(study: Study, item_id: str) -> StoredItem:
     Raises:
         KeyError: the study has no such item.
     """
-    rows = study.rows(f"SELECT {ITEM_COLUMNS} FROM items WHERE item_id = ? ORDER BY version DESC LIMIT 1", [item_id])
-    if not rows:
-        raise KeyError(item_id)
-    return item_of_row(rows[0])
+    return get_items(study, [item_id])[item_id]
+
+
+def get_items(study: Study, item_ids: Sequence[str]) -> dict[str, StoredItem]:
+    """The current version of each item, in one pass over the table; ids that the study does not have are left out."""
+    rows = study.rows(
+        f"SELECT {ITEM_COLUMNS} FROM items WHERE item_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY version",
+        [list(item_ids)],
+    )
+    return {row[0]: item_of_row(row) for row in rows}
 
 
 def get_text(study: Study, text_hash: str) -> str:
@@ -125,15 +133,43 @@ class LazyTexts(Mapping[str, str]):
         return len(self._hashes)
 
 
+def get_texts(study: Study, hashes: Collection[str]) -> dict[str, str]:
+    """Shared texts by hash, in one pass over the table.
+
+    Raises:
+        KeyError: the study lacks one of them.
+    """
+    if not hashes:
+        return {}
+    rows = study.rows(
+        "SELECT text_hash, body FROM texts WHERE text_hash IN (SELECT unnest(?::VARCHAR[]))", [list(hashes)]
+    )
+    texts = dict(rows)
+    if missing := set(hashes) - texts.keys():
+        raise KeyError(min(missing))
+    return texts
+
+
 def verdicts_of(study: Study, item: StoredItem) -> list[StoredVerdict]:
     """All verdicts on an item's current content, by judge name and repetition."""
+    return verdicts_by_item(study, [item])[item.item_id]
+
+
+def verdicts_by_item(study: Study, items: Collection[StoredItem]) -> dict[str, list[StoredVerdict]]:
+    """For each item all verdicts on its current content, by judge name and repetition, in one pass over the table."""
     columns = ", ".join(f"v.{name.strip()}" for name in VERDICT_COLUMNS.split(","))
     rows = study.rows(
-        f"""SELECT j.name, {columns} FROM verdicts v JOIN judges j USING (judge_id)
-        WHERE v.item_id = ? AND v.content_hash = ? ORDER BY j.name, v.repetition""",
-        [item.item_id, item.content_hash],
+        f"""SELECT j.name, j.model, j.prompt_version, {columns} FROM verdicts v JOIN judges j USING (judge_id)
+        WHERE v.item_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY j.name, j.judge_id, v.repetition""",
+        [[item.item_id for item in items]],
     )
-    return [StoredVerdict(row[0], verdict_of_row(row[1:])) for row in rows]
+    contents = {item.item_id: item.content_hash for item in items}
+    found: dict[str, list[StoredVerdict]] = {item_id: [] for item_id in contents}
+    for name, model, prompt_version, *columns_of_verdict in rows:
+        record = verdict_of_row(tuple(columns_of_verdict))
+        if record.content_hash == contents[record.item_id]:
+            found[record.item_id].append(StoredVerdict(name, record, model, prompt_version))
+    return found
 
 
 def count_items(study: Study) -> dict[str, int]:

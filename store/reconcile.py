@@ -2,56 +2,200 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from store.errors import StudyDamagedError
-from store.events import EVENT, event_of, insert_events
-from store.files import move_aside
-from store.journal import Entry, Journal, Reading
-from store.writer import in_transaction
+from store.applying import apply_entries, known_ids
+from store.database import in_transaction
+from store.errors import NotWrittenError, SaveError, StudyDamagedError
+from store.files import free_name, not_written, write_private
+from store.journal import FORMAT, Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
+from store.opening import command, is_fault_of_data
 
 HEADER = "header"
 GAP = "gap"
-"""A place where acts are lost for good and a repair has said so."""
-
-Applier = Callable[[Any, Mapping[str, Any]], None]
-"""Puts a journal record into its tables; the caller holds the transaction."""
+"""A place where acts are lost for good, or do not follow each other, and a repair has said so."""
 
 
-def apply_entries(connection: Any, entries: Sequence[Entry], appliers: Mapping[str, Applier]) -> None:
-    """Put journal entries into the database in one transaction."""
-
-    def apply() -> None:
-        for is_event, stretch in groupby(entries, key=_is_event):
-            if is_event:
-                insert_events(connection, [(event_of(entry), entry) for entry in stretch])
-            else:
-                for entry in stretch:
-                    _apply_record(connection, entry, appliers)
-
-    in_transaction(connection, apply)
+def header_entry(settings: Mapping[str, Any]) -> Entry:
+    """The first line of a journal."""
+    names = ("study_id", "copy_id", "benchmark", "format", "created_at")
+    return Entry.of({"type": HEADER, **{name: settings[name] for name in names}})
 
 
-def _is_event(entry: Entry) -> bool:
-    return bool(entry.record["type"] == EVENT)
+def open_journal(connection: Any, path: Path, settings: Mapping[str, Any]) -> tuple[Journal, list[str]]:
+    """Open the journal of a study and bring both together; returns it with a sentence for each thing that was mended.
+
+    Raises:
+        StudyDamagedError: the journal is damaged, missing, another study's, or has gone apart from the study; then
+            neither file was changed.
+        NotWrittenError: the journal may not be read or written.
+    """
+    file = journal_path(path)
+    known = known_ids(connection)
+    reading = read_journal(file, tolerant=True, known=known) if file.exists() else None
+    _refuse_damaged(path, settings, reading, known)
+    journal = Journal(file)
+    try:
+        return journal, _settle(connection, path, settings, journal, reading, known)
+    except SaveError as error:
+        journal.close()
+        hint = "Free disk space, then try again."
+        raise NotWrittenError(f"{file.name} cannot be written.", error.detail, hint) from error
+    except BaseException:
+        journal.close()
+        raise
 
 
-def _apply_record(connection: Any, entry: Entry, appliers: Mapping[str, Applier]) -> None:
-    record = entry.record
-    if (applier := appliers.get(record["type"])) is not None:
-        applier(connection, record)
-    connection.execute("INSERT INTO journal_records VALUES (?, ?, ?)", [entry.event_id, record["type"], entry.body])
+def _settle(
+    connection: Any,
+    path: Path,
+    settings: Mapping[str, Any],
+    journal: Journal,
+    reading: Reading | None,
+    known: set[str],
+) -> list[str]:
+    if reading is not None and reading.entries:
+        return _bring_together(connection, path, journal, reading, known)
+    notices = [] if reading is None else _settle_first_line(journal, reading, settings)
+    journal.append([header_entry(settings)])
+    return notices
 
 
-def known_ids(connection: Any) -> set[str]:
-    """The ids of everything the database holds of the journal."""
-    rows = connection.execute(
-        "SELECT event_id FROM label_events UNION ALL SELECT event_id FROM journal_records"
-    ).fetchall()
-    return {row[0] for row in rows}
+def _settle_first_line(journal: Journal, reading: Reading, settings: Mapping[str, Any]) -> list[str]:
+    """A crash may have cut the header itself: that is no act of anyone."""
+    if header_entry(settings).line_bytes().startswith(reading.torn):
+        journal.cut_to(0)
+        return []
+    return settle_tail(journal, reading, [])
+
+
+def _gone(path: Path, how: str, count: int) -> StudyDamagedError:
+    return StudyDamagedError(
+        f"The journal of {path.name} {how}.",
+        f"{journal_path(path).name} should stand beside it. Nothing is lost: the study holds {_all_acts(count)}.",
+        f"Put the journal back, or write it anew from the study: {command(path, 'doctor --repair')}",
+    )
+
+
+def _all_acts(count: int) -> str:
+    return "the only act" if count == 1 else f"all {count} acts"
+
+
+def _refuse_damaged(path: Path, settings: Mapping[str, Any], reading: Reading | None, known: set[str]) -> None:
+    name = journal_path(path).name
+    if reading is None:
+        if known:
+            raise _gone(path, "is missing", len(known))
+        return
+    if reading.damaged:
+        raise _damaged(path, reading, known)
+    if not reading.entries:
+        if known:
+            raise _gone(path, "is empty", len(known))
+        return
+    header = reading.entries[0].record
+    if header["type"] != HEADER:
+        raise _damaged(path, reading, known)
+    refuse_other_study(path, settings, header)
+    if header["format"] > FORMAT:
+        raise StudyDamagedError(f"{name} was written by a newer overread.", "Nothing was changed.", "Upgrade overread.")
+
+
+def refuse_other_study(path: Path, settings: Mapping[str, Any], header: Mapping[str, Any]) -> None:
+    """A journal beside a study that is not its own.
+
+    Raises:
+        StudyDamagedError: it is.
+    """
+    if header["study_id"] != settings["study_id"]:
+        raise StudyDamagedError(
+            f"{journal_path(path).name} belongs to another study.",
+            f"Its first line names another study than {path.name} is. Nothing is lost and nothing was changed.",
+            "Put the right journal beside the study. If there is none, move this one away and write it anew from the"
+            f" study: {command(path, 'doctor --repair')}",
+        )
+
+
+def _damaged(path: Path, reading: Reading, known: set[str]) -> JournalDamagedError:
+    """Counting tells what is lost: a line that is damaged here and whole in the study is missing from `reading`."""
+    elsewhere = len(known - reading.ids)
+    acts = len([line for line in reading.damaged if line > 1])
+    lost = max(0, acts - elsewhere)
+    lines = ", ".join(str(line) for line in reading.damaged[:10]) + (" …" if len(reading.damaged) > 10 else "")
+    loss = (
+        "Nothing is lost: the study holds what they said."
+        if not lost
+        else f"{lost} acts stand nowhere else and are lost; the study holds the rest."
+    )
+    return JournalDamagedError(
+        f"The journal of {path.name} is damaged.",
+        f"{journal_path(path).name}, line {lines or 1}: not what was written. {loss}",
+        f"{command(path, 'doctor --repair')}   (mends it and keeps the damaged file under another name)",
+    )
+
+
+def _bring_together(connection: Any, path: Path, journal: Journal, reading: Reading, known: set[str]) -> list[str]:
+    absent = _absent(connection, path, known - reading.ids)
+    missing = reading.entries[1:]
+
+    def merge() -> None:
+        take_in(connection, path, missing)
+        check_chains(connection, path)
+
+    in_transaction(connection, merge)
+    notices = settle_tail(journal, reading, absent)
+    if missing:
+        notices.append(f"{_acts(len(missing))} restored from the journal.")
+    if absent:
+        journal.append(absent)
+        notices.append(f"{_acts(len(absent))} written back to the journal from the study.")
+    return notices
+
+
+def _acts(count: int) -> str:
+    return "1 act was" if count == 1 else f"{count} acts were"
+
+
+def take_in(connection: Any, path: Path, missing: list[Entry]) -> None:
+    """Put what only the journal has into the database; the caller holds the transaction.
+
+    Raises:
+        StudyDamagedError: it cannot be understood.
+    """
+    import duckdb
+
+    try:
+        apply_entries(connection, missing)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _not_understood(path, missing) from error
+    except duckdb.Error as error:
+        if is_fault_of_data(error):
+            raise _not_understood(path, missing) from error
+        raise
+
+
+def _not_understood(path: Path, entries: list[Entry]) -> StudyDamagedError:
+    return StudyDamagedError(
+        f"The journal of {path.name} says things that this overread does not understand.",
+        f"One of the lines {entries[0].line} to {entries[-1].line}. Nothing is lost and nothing was changed.",
+        "Upgrade overread.",
+    )
+
+
+def _absent(connection: Any, path: Path, ids: set[str]) -> list[Entry]:
+    """What only the database has; refused when it is not what was written."""
+    if not ids:
+        return []
+    entries = [entry for entry in stored_entries(connection) if entry.event_id in ids]
+    if altered := sum(1 for entry in entries if not entry.intact):
+        raise StudyDamagedError(
+            f"{_acts(altered)} altered in {path.name}: by hand, or by a fault of the disk.",
+            "Nothing is lost that stands in the journal. Nothing was changed.",
+            command(path, "doctor --repair"),
+        )
+    return entries
 
 
 def stored_entries(connection: Any) -> list[Entry]:
@@ -63,62 +207,101 @@ def stored_entries(connection: Any) -> list[Entry]:
     return [Entry(event_id, body) for event_id, body in [*records, *events]]
 
 
-def reconcile(connection: Any, journal: Journal, reading: Reading, appliers: Mapping[str, Applier]) -> list[str]:
-    """Bring both sides together; returns a sentence for each thing the user should know.
+class Break(NamedTuple):
+    """A place where a chain does not run on.
 
-    Raises:
-        StudyDamagedError: chains are broken or forked after the merge.
+    Attributes:
+        seq: the act that does not follow the one before it. before: the seq of the one before it (0 for none).
     """
-    notices: list[str] = []
-    in_database = known_ids(connection)
-    in_journal = {entry.event_id for entry in reading.entries}
-    if missing := [entry for entry in reading.entries[1:] if entry.event_id not in in_database]:
-        apply_entries(connection, missing, appliers)
-        notices.append(f"{_acts(len(missing))} restored from the journal.")
-    if absent := [entry for entry in stored_entries(connection) if entry.event_id not in in_journal]:
-        journal.append(absent)
-        notices.append(f"{_acts(len(absent))} written back to the journal from the study.")
-    check_chains(connection)
-    return notices
+
+    copy_id: str
+    annotator: str
+    seq: int
+    before: int
+
+    @property
+    def forked(self) -> bool:
+        """Two acts stand in one place."""
+        return self.seq == self.before
+
+    @property
+    def lost(self) -> int:
+        """How many acts are missing here."""
+        return max(0, self.seq - self.before - 1)
 
 
-def _acts(count: int) -> str:
-    return "1 act was" if count == 1 else f"{count} acts were"
+def breaks(connection: Any) -> list[Break]:
+    """Where chains do not run 1, 2, 3 … with each event naming the one before it, and no repair has said so."""
+    rows = connection.execute(
+        """SELECT copy_id, annotator, seq, before FROM (
+            SELECT copy_id, annotator, seq, prev_hash, lag(event_id, 1, study_id) OVER chain AS named,
+                lag(seq, 1, 0) OVER chain AS before
+            FROM label_events WINDOW chain AS (PARTITION BY copy_id, annotator ORDER BY seq, event_id))
+        ANTI JOIN (
+            SELECT body->>'copy_id' AS copy_id, body->>'annotator' AS annotator, CAST(body->>'seq' AS BIGINT) AS seq
+            FROM journal_records WHERE type = 'gap') USING (copy_id, annotator, seq)
+        WHERE seq <> before + 1 OR prev_hash <> named ORDER BY annotator, copy_id, seq"""
+    ).fetchall()
+    return [Break(*row) for row in rows]
 
 
-def check_chains(connection: Any) -> None:
+def check_chains(connection: Any, path: Path) -> None:
     """Every chain runs 1, 2, 3 … and each event names the one before it.
 
     Raises:
         StudyDamagedError: an event is missing, doubled or altered; names the chain.
     """
-    broken = connection.execute(
-        """SELECT annotator, seq FROM (
-            SELECT copy_id, annotator, seq, prev_hash, lag(event_id, 1, study_id) OVER chain AS before,
-                lag(seq, 1, 0) OVER chain + 1 AS expected
-            FROM label_events WINDOW chain AS (PARTITION BY copy_id, annotator ORDER BY seq, event_id))
-        WHERE (seq <> expected OR prev_hash <> before) AND (copy_id, annotator, seq) NOT IN (
-            SELECT (body->>'copy_id', body->>'annotator', CAST(body->>'seq' AS BIGINT))
-            FROM journal_records WHERE type = 'gap')
-        ORDER BY annotator, seq LIMIT 1"""
-    ).fetchone()
-    if broken is not None:
-        raise StudyDamagedError(
-            "The chain of labels is broken.",
-            f"Act {broken[1]} of {broken[0]} does not follow the act before it: one is missing, doubled or altered.",
-            "Bring back the study and the journal from one and the same copy; `overread doctor` tells more.",
+    if found := breaks(connection):
+        raise broken(found[0], path)
+
+
+def broken(place: Break, path: Path) -> StudyDamagedError:
+    """What a break of a chain means to the user."""
+    if place.forked:
+        return StudyDamagedError(
+            f"{path.name} and its journal have gone apart.",
+            f"Act {place.seq} of {place.annotator} is one thing in the study and another in the journal: two copies"
+            " were worked in under one name. Nothing is lost and nothing was changed.",
+            "Put study and journal of one copy together. Or keep the journal's side:"
+            f" {command(path, 'doctor --rebuild')}   (the study file is kept under another name). Or keep the study's"
+            f" side: move the journal away, then {command(path, 'doctor --repair')}",
         )
+    repair = f"{command(path, 'doctor --repair')}   (goes on without them and says so in the journal)"
+    if place.lost:
+        return StudyDamagedError(
+            "The chain of labels is broken.",
+            f"{loss(place)} Neither the study nor its journal has them.",
+            f"Bring back a copy of the journal that has them, or: {repair}",
+        )
+    return StudyDamagedError(
+        "The chain of labels is broken.",
+        f"Act {place.seq} of {place.annotator} does not follow the act before it: one of them was altered.",
+        f"Bring back study and journal from a copy, or: {repair}",
+    )
 
 
-def settle_torn_tail(journal: Journal, reading: Reading, path: Path) -> list[str]:
-    """Deal with a last line that a crash cut: complete it, or set its bytes aside (they were never acknowledged)."""
+def loss(place: Break) -> str:
+    """What is missing at a break, in words."""
+    acts = f"act {place.seq - 1}" if place.lost == 1 else f"acts {place.before + 1} to {place.seq - 1}"
+    return f"Lost: {acts} of {place.annotator}."
+
+
+def settle_tail(journal: Journal, reading: Reading, absent: Iterable[Entry]) -> list[str]:
+    """Deal with a last line that a crash cut: complete it, or set its bytes aside (they were never acknowledged).
+
+    `absent` is what only the study has: half a line of one of those is no loss, it is written again.
+    """
     if reading.unended:
         journal.end_last_line()
     if not reading.torn:
         return []
-    rest = path.with_name(f"{path.name}.torn")
-    if rest.exists():
-        move_aside(rest, "kept")
-    rest.write_bytes(reading.torn)
+    if any(entry.line_bytes().startswith(reading.torn) for entry in absent):
+        journal.cut_to(reading.good_bytes)
+        return []
+    rest = free_name(journal.path, "torn")
+    try:
+        write_private(rest, reading.torn)
+    except OSError as error:
+        raise not_written(rest, error) from error
     journal.cut_to(reading.good_bytes)
     return [f"The journal ended in half a line of an act that was never confirmed on screen; kept in {rest.name}."]

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 def canonical_json(value: Any) -> str:
     """The one JSON text of a value: sorted keys, no spaces, UTF-8 characters kept. Hashes are taken over it."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def has_broken_pair(text: str) -> bool:
+    """Whether the text holds a surrogate: half an emoji, which UTF-8 cannot say."""
+    return _SURROGATE.search(text) is not None
+
+
+def mend_pairs(text: str) -> str:
+    """The text with half surrogate pairs replaced by U+FFFD and whole ones joined."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def digest(*parts: Any) -> str:

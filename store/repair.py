@@ -8,13 +8,31 @@ from pathlib import Path
 from typing import Any
 
 from store import migrations
+from store.alterations import altered_acts, altered_records, put_back
+from store.applying import keep_record, known_ids
+from store.carrying import carry_over
+from store.chains import now
+from store.database import Database, in_transaction, told
 from store.errors import OverreadError, StudyDamagedError, StudyLockedError, UsageError
-from store.events import EVENT, Event, event_of
-from store.files import move_aside, write_atomically
-from store.journal import Entry, JournalDamagedError, Reading, journal_path, read_journal
-from store.opening import connect
-from store.reconcile import GAP, HEADER, apply_entries, known_ids, stored_entries
-from store.study import APPLIERS, Study, header_entry, now, write_settings
+from store.events import EVENT, event_of
+from store.files import free_name, fsync_folder, move_aside, write_atomically
+from store.founding import SETTINGS, founded, load_settings
+from store.journal import Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
+from store.opening import command, connect, real_path
+from store.reconcile import (
+    GAP,
+    HEADER,
+    Break,
+    breaks,
+    broken,
+    header_entry,
+    loss,
+    refuse_other_study,
+    settle_tail,
+    stored_entries,
+    take_in,
+)
+from store.study import Study, held
 
 
 @dataclass
@@ -32,15 +50,15 @@ class Health:
 
 
 def examine(path: Path) -> Health:
-    """Look at study and journal without changing either's content."""
+    """Open a study as every command does (which brings study and journal together), and look at every act in it.
+
+    Raises:
+        StudyLockedError: it is open elsewhere.
+    """
+    path = real_path(path)
     health = Health()
-    journal = journal_path(path)
-    if journal.exists():
-        reading = read_journal(journal, tolerant=True)
-        health.facts.append(("journal", f"{len(reading.entries)} lines intact, {len(reading.damaged)} damaged"))
-    else:
-        health.facts.append(("journal", "missing"))
     try:
+        health.facts.append(("journal", _journal_fact(journal_path(path))))
         with Study.open(path) as study:
             _look_inside(study, health)
     except StudyLockedError:
@@ -51,193 +69,231 @@ def examine(path: Path) -> Health:
     return health
 
 
+def _journal_fact(journal: Path) -> str:
+    if not journal.exists():
+        return "missing"
+    reading = read_journal(journal, tolerant=True)
+    return f"{len(reading.entries)} lines intact, {len(reading.damaged)} damaged"
+
+
 def _look_inside(study: Study, health: Health) -> None:
     acts, people = study.rows("SELECT count(*), count(DISTINCT annotator) FROM label_events")[0]
     items, verdicts = study.rows("SELECT (SELECT count(*) FROM current_items), (SELECT count(*) FROM verdicts)")[0]
-    altered = _altered_rows(study)
+    lost = [record["missing"] for record in study.journal_records(GAP)]
+    chains = f"{sum(lost)} lost, as a repair has noted" if lost else "every chain is whole"
     health.facts += [
         ("study", f"{study.path.name}, benchmark {study.benchmark}, {items:,} items, {verdicts:,} verdicts"),
-        ("acts", f"{acts:,} by {people} people; every chain is whole"),
-        *(("repaired", notice) for notice in study.notices),
+        ("acts", f"{acts:,} by {people} people; {chains}"),
+        *(("note", notice) for notice in study.notices),
     ]
+    with study.cursor() as cursor:
+        altered = len(altered_acts(cursor)) + len(altered_records(cursor))
     if altered:
-        health.trouble = f"{altered} rows of label_events differ from what was journaled: they were edited by hand."
-        health.remedy = f"overread --study {study.path} doctor --rebuild"
-
-
-def _altered_rows(study: Study) -> int:
-    """Rows whose columns do not say what their journaled body says."""
-    rows = study.stream("SELECT event_id, body, kind, item_id, annotator, value, note, mode, seq FROM label_events")
-    count = 0
-    for event_id, body, *columns in rows:
-        sound = Entry.of(Entry(event_id, body).record)
-        event = event_of(sound)
-        expected = [event.act.kind, event.act.item_id, event.act.annotator, event.state.value, event.state.note,
-                    event.mode, event.seq]  # fmt: skip
-        count += sound.event_id != event_id or columns != expected
-    return count
+        health.trouble = f"{altered} acts in the study are not what was journaled: they were altered."
+        health.remedy = (
+            f"{command(study.path, 'doctor --repair')}   (puts back what was written; keeps the altered rows)"
+        )
 
 
 def repair(path: Path) -> list[str]:
     """Mend what can be mended in place; returns what was done and what is lost, as sentences.
 
     Raises:
-        StudyDamagedError: the database itself is unreadable: `rebuild` is the way.
-        StudyLockedError: the study is open elsewhere.
+        StudyDamagedError: the database itself is unreadable, or two copies have gone apart: `rebuild` is the way.
+        StudyLockedError: the study is open elsewhere. NotWrittenError: no space, no rights.
     """
+    path = real_path(path)
     if not path.exists():
-        raise StudyDamagedError(f"{path.name} is missing.", "", f"overread --study {path} doctor --rebuild")
-    done = _set_aside_damaged_log(path)
-    done += _mend_journal(path)
+        raise StudyDamagedError(f"{path.name} is missing.", "", command(path, "doctor --rebuild"))
+    with held(path):
+        done = _set_aside_damaged_log(path)
+        database = Database(path)
+        try:
+            with told(path):
+                done += _mend(database.connection, path)
+        finally:
+            database.close()
     with Study.open(path) as study:
         done += study.notices
+        done += _to_import_again(study)
     return done or ["Nothing needed mending."]
+
+
+def _mend(connection: Any, path: Path) -> list[str]:
+    settings = load_settings(connection, path)
+    migrations.migrate(connection)
+    journal = journal_path(path)
+    ids = read_journal(journal, tolerant=True).ids if journal.exists() else set()
+    return [
+        *put_back(connection, path, ids),
+        *_mend_journal(connection, path, settings),
+        *_note_losses(connection, path),
+    ]
 
 
 def _set_aside_damaged_log(path: Path) -> list[str]:
     log = path.with_name(f"{path.name}.wal")
     try:
         connect(path).close()
-    except StudyLockedError:
-        raise
     except StudyDamagedError:
         if not log.exists():
             raise
     else:
         return []
     kept = move_aside(log, "damaged")
-    connect(path).close()
-    return [f"The damaged write-ahead log is kept as {kept.name}; what it held comes back from the journal."]
-
-
-def _mend_journal(path: Path) -> list[str]:
-    file = journal_path(path)
-    connection = connect(path)
     try:
-        settings = {key: value for key, value in connection.execute("SELECT key, value FROM study").fetchall()}
-        stored = stored_entries(connection)
-    finally:
-        connection.close()
+        connect(path).close()
+    except BaseException:
+        kept.rename(log)  # the log is not what is wrong
+        raise
+    return [f"The damaged write-ahead log is kept as {kept.name}; what people made comes back from the journal."]
+
+
+def _mend_journal(connection: Any, path: Path, settings: dict[str, Any]) -> list[str]:
+    file = journal_path(path)
+    stored = stored_entries(connection)
     if not file.exists():
-        _write_journal(file, [_header(settings), *stored])
+        _write_journal(file, [header_entry(settings), *stored])
         return [f"The journal was written anew from the study: {len(stored)} acts, nothing lost."]
     reading = read_journal(file, tolerant=True)
-    if not reading.damaged:
+    header = reading.entries[0].record if reading.entries else {"type": ""}
+    if header["type"] == HEADER:
+        refuse_other_study(path, settings, header)
+        if not reading.damaged:
+            return []
+    elif not stored and not reading.entries:
         return []
     return _replace_journal(file, reading, stored, settings)
 
 
-def _replace_journal(file: Path, reading: Reading, stored: Sequence[Entry], settings: dict[str, str]) -> list[str]:
-    have = {entry.event_id for entry in reading.entries}
-    recovered = [entry for entry in stored if entry.event_id not in have]
+def _replace_journal(file: Path, reading: Reading, stored: Sequence[Entry], settings: dict[str, Any]) -> list[str]:
+    recovered = [entry for entry in stored if entry.event_id not in reading.ids]
     body = [entry for entry in reading.entries if entry.record["type"] != HEADER]
-    merged = _in_order([*body, *recovered])
-    lost = _gaps(merged)
     kept = move_aside(file, "damaged")
-    _write_journal(file, [_header(settings), *merged, *lost])
-    missing = max(0, len(reading.damaged) - len(recovered))
+    _write_journal(file, [header_entry(settings), *_in_order([*body, *recovered])])
+    acts = [line for line in reading.damaged if line > 1]
+    missing = max(0, len(acts) - len(recovered))
     fate = "nothing is lost" if not missing else f"{missing} stand in neither file and are lost"
+    count = max(1, len(reading.damaged))
+    lines = "1 line of the journal was" if count == 1 else f"{count} lines of the journal were"
     return [
-        f"{len(reading.damaged)} lines of the journal were damaged; {len(recovered)} came back from the study, {fate}.",
+        f"{lines} damaged; {len(recovered)} acts came back from the study, {fate}.",
         f"The damaged journal is kept as {kept.name}.",
-        *(_gap_words(entry) for entry in lost),
     ]
 
 
 def _in_order(entries: Sequence[Entry]) -> list[Entry]:
-    records = [entry for entry in entries if entry.record["type"] != EVENT]
-    events = [entry for entry in entries if entry.record["type"] == EVENT]
-    return [*records, *sorted(events, key=lambda entry: event_of(entry).order)]
+    parsed = [(entry, entry.record) for entry in entries]
+    records = [entry for entry, record in parsed if record["type"] != EVENT]
+    events = [(event_of(entry, record).order, entry) for entry, record in parsed if record["type"] == EVENT]
+    return [*records, *(entry for _, entry in sorted(events, key=lambda pair: pair[0]))]
 
 
-def _gaps(entries: Sequence[Entry]) -> list[Entry]:
-    """A `gap` record for each place where a chain misses acts, so that it may be opened again, told apart for ever."""
-    known = {(r["copy_id"], r["annotator"], r["seq"]) for e in entries if (r := e.record)["type"] == GAP}
-    last: dict[tuple[str, str], int] = {}
-    gaps = []
-    for entry in entries:
-        if entry.record["type"] != EVENT:
-            continue
-        event = event_of(entry)
-        expected = last.get(event.chain, 0) + 1
-        if event.seq != expected and (*event.chain, event.seq) not in known:
-            gaps.append(_gap(event, event.seq - expected))
-        last[event.chain] = event.seq
-    return gaps
+def _note_losses(connection: Any, path: Path) -> list[str]:
+    """Take in what only the journal has; where a chain misses acts for good, say so in the journal and go on."""
+    file = journal_path(path)
+    reading = read_journal(file, known=known_ids(connection))
+    found: list[Break] = []
+    notes: list[Entry] = []
+
+    def take_in_and_note() -> None:
+        take_in(connection, path, reading.entries[1:])
+        found.extend(breaks(connection))
+        if fork := next((place for place in found if place.forked), None):
+            raise broken(fork, path)
+        notes.extend(_gap(place) for place in found)
+        for note in notes:
+            keep_record(connection, note, note.record)
+
+    in_transaction(connection, take_in_and_note)
+    done = [f"{len(reading.entries) - 1} acts came back from the journal."] if reading.entries[1:] else []
+    if notes:
+        absent = [entry for entry in stored_entries(connection) if entry.event_id not in reading.ids]
+        _append(file, reading, notes, absent)
+    return [*done, *map(_gap_words, found)]
 
 
-def _gap(event: Event, missing: int) -> Entry:
+def _append(file: Path, reading: Reading, entries: Sequence[Entry], absent: Sequence[Entry]) -> None:
+    journal = Journal(file)
+    try:
+        settle_tail(journal, reading, absent)
+        journal.append(entries)
+    finally:
+        journal.close()
+
+
+def _gap(place: Break) -> Entry:
     return Entry.of(
-        {"type": GAP, "copy_id": event.copy_id, "annotator": event.act.annotator, "seq": event.seq, "missing": missing,
-         "at": now().isoformat()}
+        {"type": GAP, "copy_id": place.copy_id, "annotator": place.annotator, "seq": place.seq,
+         "missing": place.lost, "at": now().isoformat()}
     )  # fmt: skip
 
 
-def _gap_words(entry: Entry) -> str:
-    gap = entry.record
-    return f"Lost: {gap['missing']} acts of {gap['annotator']} before act {gap['seq']}."
+def _gap_words(place: Break) -> str:
+    if place.lost:
+        return loss(place)
+    return f"Act {place.seq} of {place.annotator} does not follow the act before it: noted in the journal."
+
+
+def _to_import_again(study: Study) -> list[str]:
+    """Imports whose items the study does not hold (a log or a file that held them is gone)."""
+    there = {row[0] for row in study.rows("SELECT import_id FROM imports")}
+    lost = [record for record in study.journal_records("import") if record["import_id"] not in there]
+    return [f"Import again: {record['path']} (sha256 {record['sha256'][:12]}…)" for record in lost]
 
 
 def rebuild(path: Path) -> list[str]:
-    """Make the study anew from its journal alone; returns what was done and what must be imported again.
+    """Make the study anew from its journal; returns what was done and what must be imported again.
+
+    What the old file still tells of items and verdicts is carried over. The old file is kept under another name.
 
     Raises:
         UsageError: there is no journal. JournalDamagedError: the journal has no header to go by.
+        StudyLockedError: the study is open elsewhere. NotWrittenError: no space, no rights.
     """
+    path = real_path(path)
     file = journal_path(path)
     if not file.exists():
         raise UsageError(f"There is no journal {file.name} to rebuild from.", "", "Put it beside the study.")
     reading = read_journal(file, tolerant=True)
     if not reading.entries or reading.entries[0].record["type"] != HEADER:
         raise JournalDamagedError("The first line of the journal is damaged.", str(file), "Restore it from a copy.")
-    done = _keep_old_files(path)
+    with held(path):
+        done = _build(path, reading)
+    done += [sentence for sentence in repair(path) if sentence != "Nothing needed mending."]
+    return done
+
+
+def _build(path: Path, reading: Reading) -> list[str]:
     header = reading.entries[0].record
-    _build(path, header, reading.entries[1:])
-    if reading.damaged:
-        done += repair(path)
+    done: list[str] = []
+    _refuse_if_held(path)
+    with founded(path, {name: header[name] for name in SETTINGS}, lambda: done.extend(_keep_old_files(path))) as new:
+        in_transaction(new, lambda: take_in(new, path, reading.entries[1:]))
+        if path.exists():
+            done += carry_over(new, path)
     acts = sum(1 for entry in reading.entries if entry.record["type"] == EVENT)
-    done.append(f"{path.name} was made anew: {acts} acts of people restored.")
-    with Study.open(path) as study:
-        imports = study.journal_records("import")
-    done += [f"Import again: {record['path']} (sha256 {record['sha256'][:12]}…)" for record in imports]
-    return done
-
-
-def _keep_old_files(path: Path) -> list[str]:
-    done = []
-    for old in (path, path.with_name(f"{path.name}.wal")):
-        if old.exists():
-            if old == path:
-                _refuse_if_held(path)
-            done.append(f"The old file is kept as {move_aside(old, 'damaged').name}.")
-    return done
+    return [f"{path.name} was made anew: {acts} acts of people restored.", *done]
 
 
 def _refuse_if_held(path: Path) -> None:
-    try:
-        connect(path).close()
-    except StudyLockedError:
-        raise
-    except StudyDamagedError:
-        return
+    if path.exists():
+        try:
+            connect(path).close()
+        except StudyDamagedError:
+            return
 
 
-def _build(path: Path, header: dict[str, Any], entries: Sequence[Entry]) -> None:
-    connection = connect(path)
-    try:
-        migrations.migrate(connection)
-        names = ("study_id", "copy_id", "benchmark", "format", "created_at")
-        write_settings(connection, {name: header[name] for name in names})
-        known = known_ids(connection)
-        apply_entries(connection, [entry for entry in entries if entry.event_id not in known], APPLIERS)
-    finally:
-        connection.close()
-
-
-def _header(settings: dict[str, str]) -> Entry:
-    import json
-
-    return header_entry({key: json.loads(value) for key, value in settings.items()})
+def _keep_old_files(path: Path) -> list[str]:
+    """The old file and its log stay together, so that they can be opened under their new name."""
+    log = path.with_name(f"{path.name}.wal")
+    kept = free_name(path, "damaged")
+    if log.exists():
+        log.rename(log.with_name(f"{kept.name}.wal"))
+    if path.exists():
+        path.rename(kept)
+    fsync_folder(path.parent)
+    return [f"The old file is kept as {kept.name}."] if kept.exists() else []
 
 
 def _write_journal(file: Path, entries: Sequence[Entry]) -> None:

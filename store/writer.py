@@ -7,7 +7,9 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from store.files import private_umask
 
 if TYPE_CHECKING:
     import duckdb
@@ -26,7 +28,8 @@ class _Job:
 class Writer:
     """Runs functions of the connection one after another in its own thread."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: Callable[[], duckdb.DuckDBPyConnection]) -> None:
+        """`connection` says which one to use; it is asked for every piece of work."""
         self._connection = connection
         self._jobs: queue.PriorityQueue[_Job] = queue.PriorityQueue()
         self._count = 0
@@ -41,7 +44,7 @@ class Writer:
 
         def run() -> None:
             try:
-                future.set_result(work(self._connection))
+                future.set_result(work(self._connection()))
             except BaseException as error:
                 future.set_exception(error)
 
@@ -71,25 +74,5 @@ class Writer:
 
     def _work(self) -> None:
         while (job := self._jobs.get()).run is not None:
-            job.run()
-
-
-def in_transaction(connection: Any, work: Callable[[], Result]) -> Result:
-    """Run `work` between BEGIN and COMMIT; any exception rolls back and is raised again."""
-    connection.execute("BEGIN TRANSACTION")
-    try:
-        result = work()
-        connection.execute("COMMIT")
-    except BaseException:
-        _roll_back(connection)
-        raise
-    return result
-
-
-def _roll_back(connection: Any) -> None:
-    import duckdb
-
-    try:
-        connection.execute("ROLLBACK")
-    except duckdb.TransactionException:
-        return  # the failed COMMIT has rolled back already
+            with private_umask():
+                job.run()

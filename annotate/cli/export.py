@@ -46,6 +46,7 @@ def export(
         raise UsageError(f"There is no folder {file.parent}.", "", "Make the folder first.")
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        refuse_imported(study, file)
         if chosen == "jsonl":
             say(f"{file}: {export_jsonl(study, file):,} items")
         elif chosen == "csv":
@@ -75,6 +76,7 @@ def export_native(study: Study, file: Path, system: str, judge: str) -> list[str
     native = get_benchmark(study.benchmark).write_native(items, facts_of(study, chosen_system), provenance(labels))
     for number, output in enumerate(native):
         target = file if number == 0 else file.with_name(f"{file.stem}{_ending(output.name)}")
+        refuse_imported(study, target)
         write_atomically(target, output.chunks)
         written.append(f"{target}: {'the patched file' if number == 0 else 'what was changed, by whom, when and why'}")
     return written
@@ -102,11 +104,23 @@ def pick(what: str, wanted: str, there: list[str]) -> str:
 
 
 def refuse_imported(study: Study, file: Path) -> None:
-    """Never write over a file that was imported.
+    """Never write over a file that was imported, or over the study itself, its journal or its log.
 
     Raises:
-        UsageError: it was.
+        UsageError: it is one of them.
     """
-    imported = {Path(record["path"]).absolute() for record in study.journal_records("import")}
-    if file.absolute() in imported:
+    from store.journal import journal_path
+
+    own = (study.path, journal_path(study.path), study.path.with_name(f"{study.path.name}.wal"))
+    if any(_same_file(file, path) for path in own):
+        raise UsageError(f"{file} is part of the study; it is not overwritten.", "", "Choose another name.")
+    imported = [Path(record["path"]) for record in study.journal_records("import")]
+    if any(_same_file(file, path) for path in imported):
         raise UsageError(f"{file} was imported; it is not overwritten.", "", "Choose another name.")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, through links of either kind or another spelling."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()

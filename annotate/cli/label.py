@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import getpass
+import importlib
 import os
 import sys
-import tomllib
+import threading
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from store.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from judges.benchmarks.benchmark import TaskDefinition
 
 _PLAIN = "Use `overread label --plain`: it asks line by line."
 MODES = ("item", "block", "never", "assisted")
@@ -43,6 +49,7 @@ def label(
     path = study_path(context)
     if not plain:
         require_terminal()
+        load_screen_meanwhile()
     with Study.open(path) as study:
         tell_notices(study)
         run_desk(study, annotator=annotator, task=task, mode=mode, minutes=minutes, seed=seed, plain=plain, keys=keys)
@@ -63,25 +70,24 @@ def run_desk(
 
     Raises:
         UsageError: an unknown mode, task or key, or nothing to label.
+        SaveError: the person left although the last act could not be saved.
+        typer.Exit: a signal ended the desk; its code is 128 and the signal's number.
     """
-    from annotate.desk.actions import KeyMap
     from annotate.desk.opening import sit_down, task_definitions
 
     if mode and mode not in MODES:
         raise UsageError(f"There is no mode {mode!r}.", f"There are: {', '.join(MODES)}.")
     remapped = load_keys(keys)
-    for definition, _ in task_definitions(study).values():
-        KeyMap(definition, remapped)
-    who = annotator.strip() or getpass.getuser()
+    check_keys(keys_file(keys), remapped, [definition for definition, _ in task_definitions(study).values()])
+    who = annotator.strip() or user_name()
     desk = sit_down(study, who, task=task, mode=mode or None, seed=seed, minutes=minutes)  # type: ignore[arg-type]
     if plain:
-        from annotate.cli.plain import PlainDesk
-
-        PlainDesk(desk, sys.stdin, sys.stdout, remapped).run()
+        run_plain(desk, remapped)
         return
     from annotate.tui.app import run_app
 
-    run_app(desk, remapped)
+    if code := run_app(desk, remapped):
+        raise typer.Exit(code)
     for sentence in desk.summary():
         typer.echo(sentence)
 
@@ -107,9 +113,15 @@ def open_here(study: Path | None) -> None:
         typer.echo("  overread --help               everything else")
         return
     require_terminal()
+    load_screen_meanwhile()
     with Study.open(here[0]) as opened:
         tell_notices(opened)
         run_desk(opened)
+
+
+def load_screen_meanwhile() -> None:
+    """Import the screen's code while DuckDB, which needs no interpreter for that, opens the study."""
+    threading.Thread(target=importlib.import_module, args=("annotate.tui.app",), name="overread-screen").start()
 
 
 def require_terminal() -> None:
@@ -124,15 +136,54 @@ def require_terminal() -> None:
         raise UsageError("This terminal cannot draw a screen (TERM=dumb).", "", _PLAIN)
 
 
+def run_plain(desk: Any, remapped: Mapping[str, Sequence[str]]) -> None:
+    """The desk line by line on standard input and output, whatever characters they can take.
+
+    Raises:
+        UsageError: there is no input or no output.
+    """
+    from annotate.cli.plain import PlainDesk
+
+    if sys.stdin is None or sys.stdout is None:
+        raise UsageError("There is nothing to read keys from, or nowhere to write to.", "", "Leave both open.")
+    for stream in (sys.stdin, sys.stdout):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    PlainDesk(desk, sys.stdin, sys.stdout, remapped).run()
+
+
+def user_name() -> str:
+    """Who is logged in, for want of `--annotator`.
+
+    Raises:
+        UsageError: the system does not know.
+    """
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError) as error:
+        raise UsageError("Nobody knows who labels.", "", "Say it: --annotator dr.li") from error
+
+
+def keys_file(given: Path | None) -> Path | None:
+    """The key file to use: the given one, else the one of the configuration folder if there is one."""
+    if given is not None:
+        return given
+    file = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "overread" / "keys.toml"
+    return file if file.is_file() else None
+
+
 def load_keys(path: Path | None) -> dict[str, list[str]]:
-    """The user's keys: from `--keys`, else from the configuration folder when there is such a file.
+    """The user's keys by action, from `--keys`, else from the configuration folder when there is such a file.
 
     Raises:
         UsageError: the file cannot be read; names the place.
     """
-    file = path or Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "overread" / "keys.toml"
-    if path is None and not file.is_file():
+    file = keys_file(path)
+    if file is None:
         return {}
+    import tomllib
+
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -144,3 +195,19 @@ def load_keys(path: Path | None) -> dict[str, list[str]]:
             raise UsageError(f"{file}: {action} must be a key or a list of keys.", "", 'As in: skip = ["k", "K"]')
         keys[action] = listed
     return keys
+
+
+def check_keys(file: Path | None, remapped: Mapping[str, Sequence[str]], tasks: Iterable[TaskDefinition]) -> None:
+    """Refuse keys that two want, before the desk opens.
+
+    Raises:
+        UsageError: names both owners, and the key file if there is one.
+    """
+    from annotate.desk.actions import KeyMap
+
+    for task in tasks:
+        try:
+            KeyMap(task, remapped)
+        except UsageError as error:
+            where = f"{file}: " if file is not None else ""
+            raise UsageError(f"{where}{error.title}", error.detail, error.hint) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -74,15 +75,18 @@ def studies_here() -> list[Path]:
 
 
 def _load_commands() -> None:
-    from annotate.cli import audit, doctor, export, label, openings, score, study
+    from annotate.cli import audit, doctor, export, label, openings, report, score, study
 
-    for module in (openings, study, score, label, audit, export, doctor):
+    for module in (openings, study, score, label, audit, report, export, doctor):
         module.register(app)
 
 
 def run(arguments: list[str] | None = None) -> None:
     """The console script: run a command and leave with DESIGN's exit codes."""
     os.umask(PRIVATE_UMASK)
+    for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a character is no reason to stop
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     _load_commands()
     sys.exit(_run(arguments))
 

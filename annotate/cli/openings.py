@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,11 +34,11 @@ def open_files(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good records of a bad file.")] = False,
     no_tui: Annotated[bool, typer.Option("--no-tui", help="Print the scores and stop.")] = False,
 ) -> None:
-    """Recognise the benchmark, make a study beside the first file, import, print the scores, open the desk.
+    """Recognise the benchmark, make a study in this folder, import, print the scores, open the desk.
 
     Example: overread open run_eval_stat_result.json run_eval_results.jsonl
     """
-    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.output import note
     from annotate.cli.study import require_files
     from store.study import Study
@@ -45,8 +46,9 @@ def open_files(
     require_files(files)
     if not no_tui:
         require_terminal()
+        load_screen_meanwhile()
     benchmark = recognise(files)
-    path = Path.cwd() / f"{system or system_name(files[0])}.duckdb"
+    path = Path.cwd() / f"{file_stem(system or system_name(files[0]))}.duckdb"
     if path.exists():
         note(f"overread: {path.name} is there already; what is new in the files is added to it.")
         study = Study.open(path)
@@ -68,7 +70,7 @@ def demo(
     Example: overread demo
     """
     from annotate.cli.audit import print_audit
-    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.output import note, say
     from annotate.cli.study import tell_notices
     from annotate.sample import label_sample, sample_runs
@@ -76,6 +78,7 @@ def demo(
 
     if not (no_tui or plain):
         require_terminal()
+        load_screen_meanwhile()
     path = Path.cwd() / DEMO_STUDY
     if path.exists():
         study = Study.open(path)
@@ -110,14 +113,14 @@ def fill(study: Study, files: list[Path], *, system: str, judge: str, skip_bad: 
     from annotate.cli.score import score_lines
     from annotate.cli.study import print_report, read_into
     from judges.scoring import score_study
-    from store.items import judges
+    from store.items import judges, systems
 
     report = read_into(study, files, [], system=system, judge=judge, skip_bad=skip_bad)
     if quiet:
         return
     print_report(report)
     for name in judges(study):
-        for line in score_lines(score_study(study, name, system)):
+        for line in score_lines(score_study(study, name, system if system in systems(study) else "", described=False)):
             say(line)
 
 
@@ -140,6 +143,11 @@ def recognise(files: list[Path]) -> str:
         f"{files[0].name} is no result file of a benchmark that is known.", f"Known: {names}.",
         "overread init NAME.duckdb --benchmark B, then overread import FILE",
     )  # fmt: skip
+
+
+def file_stem(name: str) -> str:
+    """A system's name as the name of a file in this folder: letters, digits, dots and dashes; never a path."""
+    return re.sub(r"[^\w.-]+", "_", name).strip("._-")[:80] or "study"
 
 
 def system_name(path: Path) -> str:

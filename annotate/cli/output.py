@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from store.records import Problem
-from store.safe_text import safe_text
+from store.safe_text import TERMINAL_UNSAFE, safe_text
 
 SCHEMA_VERSION = 1
 """Version of every JSON document a command prints; raised when a name or a meaning changes."""
@@ -29,8 +30,13 @@ def note(text: str) -> None:
 
 
 def print_json(document: dict[str, Any]) -> None:
-    """Print a result as JSON, with the schema version first."""
-    print(json.dumps({"schema_version": SCHEMA_VERSION, **document}, ensure_ascii=False, indent=2, allow_nan=False))
+    """Print a result as JSON, with the schema version first; what a terminal would obey is written as \\u escapes."""
+    text = json.dumps({"schema_version": SCHEMA_VERSION, **document}, ensure_ascii=False, indent=2, allow_nan=False)
+    print("\n".join(TERMINAL_UNSAFE.sub(_escaped, line) for line in text.split("\n")))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else "\\u007f"
 
 
 def table(rows: Sequence[Sequence[str]], *, indent: str = "  ") -> Iterator[str]:

@@ -1,282 +1,317 @@
 """`label --plain`: the desk line by line, for screen readers and terminals that cannot draw.
 
-The same state as the full-screen desk; a line is a key (or a word), with what it needs after it: `n too vague`.
+The same state and rules as the full-screen desk; a line is a label or a command, with what it needs after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TextIO
 
-from annotate.desk.actions import ACTIONS, HARMS, REASONS, Action, Choice, KeyMap, Unknown
+from annotate.cli import plain_words as words
+from annotate.cli.plain_line import OPEN, Command, Labels, NotUnderstood, read_line
+from annotate.cli.plain_reader import NO_DIALOGUE, PlainReader
+from annotate.desk.actions import BY_ID, HARMS, REASONS, KeyMap
 from annotate.desk.desk import Desk
-from annotate.desk.reading import headline, sections_for
-from annotate.desk.sections import Section, fold_repeats
-from annotate.desk.verdict_view import titles
-from judges.benchmarks.benchmark import TaskDefinition
+from annotate.desk.ledger import Reading
+from annotate.desk.review import BlockReview
+from annotate.desk.verdict_view import label_words
 from store.errors import SaveError
 from store.safe_text import safe_text
 
-_WITHOUT_SCREEN = {
-    "find_next", "find_previous", "next_similar", "previous_similar", "fold", "scroll_up", "scroll_down", "page_up",
-    "page_down", "differences",
-}  # fmt: skip
-"""Actions that only move or mark a screen."""
+_INDENT = "    "
+"""Before every line after the first of a text: what an item says is never at the place of what the desk says."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the person heard last: the review or None, the place in it or in the queue, and whether with a verdict."""
+
+    review: BlockReview | None
+    place: int
+    verdict: bool = False
+    decided: bool = False
 
 
 class PlainDesk:
-    """Reads lines from `source`, writes to `out`, until the queue or the input ends."""
+    """Reads lines from `source`, writes to `out`, until the queue, the sitting or the input ends."""
 
     def __init__(
         self, desk: Desk, source: TextIO, out: TextIO, remapped: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self._desk, self._source, self._out = desk, source, out
-        self._remapped = remapped
-        self._keymaps: dict[str, KeyMap] = {}
-        self._shown_place = -1
+        self._keymaps = {name: KeyMap(task, remapped) for name, (task, _) in desk.ledger.tasks.items()}
+        self._reader = PlainReader(desk, self._subject, self._say_all)
+        self._heard: _Shown | None = None
         self._leaving = False
+        self._unsaved: SaveError | None = None
 
     def run(self) -> None:
-        """Label until `q`, the end of the input, or of the queue."""
+        """Label until `q`, the end of the input, or of the queue.
+
+        Raises:
+            SaveError: the person left although the last act could not be saved.
+        """
         desk = self._desk
+        self._say(words.welcome(desk))
         while not self._leaving and desk.phase != "done":
             self._show()
-            self._say(self._prompt(), end="")
-            line = self._source.readline()
-            if not line:
-                self._say()
+            line = self._ask(self._prompt())
+            if line is None:
                 break
             desk.active.tick(desk.clock())
-            self._take(line.rstrip("\r\n"))
-        for sentence in desk.summary():
-            self._say(sentence)
+            self._take(line)
+        self._say_message()
+        self._say_all(words.ending(desk))
+        if self._unsaved is not None:
+            raise self._unsaved
 
-    # Showing
-
-    def _show(self) -> None:
-        desk = self._desk
-        if desk.message:
-            self._say(desk.message)
-            desk.message = ""
-        if desk.review is not None:
-            self._show_review()
-            return
-        if desk.place != self._shown_place:
-            self._shown_place = desk.place
-            self._show_item()
-        if desk.phase == "revealed" or desk.shown_verdicts():
-            self._show_verdicts()
-
-    def _show_item(self) -> None:
-        desk, task = self._desk, self._desk.current.task
-        self._say()
-        self._say(f"Item {desk.place + 1} of {len(desk.queue)}. {task.title}. {_MODES[desk.mode]}.")
-        for section in sections_for(desk.current, desk.ledger.study):
-            self._show_section(section)
-        self._say(task.question)
-        for part, labels in [("", task.labels), *((p.title, p.labels) for p in task.parts)]:
-            keys = ", ".join(f"{label.key} or {label.digit} {label.title}" for label in labels)
-            self._say(f"{part + ': ' if part else 'Labels: '}{keys}.")
-        if desk.state.decided:
-            self._say(f"Your label: {self._own_label()}.")
-
-    def _show_section(self, section: Section, *, unfold: bool = False) -> None:
-        remark = f" ({section.badge})" if section.badge else ""
-        if section.kind == "dialogue":
-            turns = fold_repeats(section.units)
-            if section.folded and not unfold:
-                self._say(f"{section.title}{remark}: {len(section.units)} turns, closed; v reads it.")
-                return
-            self._say(f"{section.title}{remark}:")
-            for entry in turns.entries:
-                turn = section.units[entry.first]
-                if entry.original != entry.first:
-                    self._say(f"  {entry.first + 1}. {turn.head}: repeats turn {entry.original + 1}.")
-                else:
-                    self._say(f"  {entry.first + 1}. {turn.head}: {turn.text or turn.note}")
-            return
-        if section.folded and not unfold:
-            self._say(f"{section.title}{remark}: {len(section.units)} texts, closed; open {section.id} reads it.")
-            return
-        if section.kind == "text":
-            self._say(f"{section.title}{remark}: {section.units[0].text or section.units[0].note}")
-            return
-        self._say(f"{section.title}{remark}:")
-        for number, unit in enumerate(section.units, start=1):
-            self._say(f"  {unit.head or number}: {unit.text or unit.note}")
-
-    def _show_verdicts(self) -> None:
-        for view in self._desk.shown_verdicts():
-            differs = {True: "differs from yours", False: "agrees with yours", None: ""}[view.differs]
-            facts = ", ".join(fact for fact in (view.headline, view.detail, differs) if fact)
-            self._say(f"Judge {view.judge}: {facts}.")
-            self._say(f"  Because: {view.rationale}" if view.rationale else "  No rationale kept.")
-
-    def _show_review(self) -> None:
-        review = self._desk.review
-        if review is None:
-            return
-        if review.place == 0:
-            self._say(f"Review: {review.labelled} labelled, {review.differing} differ, {review.hidden} stay hidden.")
-        line = review.line
-        own = titles(line.reading.task, line.reading.state.value, dict(line.reading.state.parts))
-        self._say(f"{review.place + 1} of {len(review.lines)}. {headline(line.reading)}. You: {own or 'cannot judge'}.")
-        for view in line.views:
-            sign = "differs" if view.differs else "same"
-            self._say(f"  Judge {view.judge}: {view.headline} ({sign}). {view.rationale or 'No rationale kept.'}")
-
-    def _prompt(self) -> str:
-        if self._desk.review is not None:
-            return "Enter keeps, a label key revises> "
-        return "Enter keeps, a label key revises> " if self._desk.phase == "revealed" else "label> "
-
-    def _own_label(self) -> str:
-        state = self._desk.state
-        if state.cannot_judge:
-            return "cannot judge"
-        return titles(self._desk.current.task, state.value, dict(state.parts)) + (" (unsure)" if state.unsure else "")
+    # Saying
 
     def _say(self, text: str = "", end: str = "\n") -> None:
-        self._out.write(safe_text(text) + end)
+        self._out.write(safe_text(text).replace("\n", f"\n{_INDENT}") + end)
         self._out.flush()
+
+    def _say_all(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._say(line)
+
+    def _say_message(self) -> None:
+        message, self._desk.message = self._desk.message, ""
+        if message:
+            self._say(words.sentence(message))
+
+    def _show(self) -> None:
+        """What is new since the last line: a message, another item or line, a verdict."""
+        self._say_message()
+        desk, heard = self._desk, self._heard
+        if (review := desk.review) is not None:
+            self._heard = _Shown(review, review.place)
+            if heard is None or heard.review is not review:
+                self._say_all(words.review_head(review))
+            if heard != self._heard:
+                self._say_all(words.review_lines(review))
+            return
+        self._heard = _Shown(None, desk.place, bool(desk.shown_verdicts()), desk.state.decided)
+        if heard is None or heard.review is not None or heard.place != desk.place:
+            self._say_all(words.item_lines(desk, self._reader.sections()))
+        if self._heard.verdict and heard != self._heard:
+            self._say_verdict()
+
+    def _say_verdict(self) -> None:
+        self._say_all(words.verdict_lines(self._desk.shown_verdicts(), self._desk.current.item.system))
+
+    def _prompt(self) -> str:
+        desk = self._desk
+        if desk.pending:
+            return "The rest of the label: "
+        if desk.review is not None or desk.state.decided:
+            return "Enter keeps your label, a label changes it: "
+        if desk.shown_verdicts() and desk.mode == "assisted":
+            return "Enter confirms the verdict, a label overrides it: "
+        return "Your label: "
+
+    def _ask(self, prompt: str) -> str | None:
+        """A line of the person, without its end; None at the end of the input."""
+        self._say(prompt, end="")
+        line = self._source.readline()
+        if not line:
+            self._say()
+            return None
+        return line.rstrip("\r\n")
 
     # Taking a line
 
     def _take(self, line: str) -> None:
+        task = self._subject().task
+        meaning = read_line(line, task, self._keymaps[task.task])
+        if isinstance(meaning, NotUnderstood):
+            self._desk.message = f"nothing was done: {meaning.why}"
+        elif isinstance(meaning, Labels):
+            self._save(lambda: self._desk.choose(*meaning.choices))
+        else:
+            self._save(lambda: self._do(meaning))
+
+    def _save(self, act: Callable[[], None]) -> None:
+        """Do what stores; when it cannot be made safe, say so and try again as long as the person wants."""
         while True:
             try:
-                self._act(line)
+                act()
             except SaveError as error:
-                self._say(f"NOT SAVED. {error.title} {error.detail} Press Enter to try again, or q to leave.")
-                if self._source.readline().strip().lower() in ("q", ""):
+                self._say(f"NOT SAVED. {error.title} {error.detail} {error.hint}")
+                answer = self._ask("Enter tries again, q leaves: ")
+                if answer is None or answer.strip().casefold() in ("q", "quit"):
+                    self._leaving, self._unsaved = True, error
                     return
             else:
                 return
 
-    def _act(self, line: str) -> None:
-        word, _, rest = line.strip().partition(" ")
-        if not word:
-            self._desk.confirm()
-            return
-        meaning = self._meaning(word)
-        if isinstance(meaning, Choice):
-            self._choose(meaning, rest)
-        elif isinstance(meaning, Action):
-            self._do(meaning, rest.strip())
-        else:
-            self._desk.message = meaning.hint or f"{word!r} means nothing here; ? lists the keys"
-
-    def _meaning(self, word: str) -> Choice | Action | Unknown:
-        if len(word) > 1:
-            action = next((a for a in ACTIONS if word.lower() in (a.id, *a.keys)), None)
-            return action or _label_by_name(self._task(), word) or Unknown()
-        return self._keymap().resolve(word)
-
-    def _choose(self, choice: Choice, rest: str) -> None:
-        self._desk.choose(choice)
-        for key in rest.split():
-            following = self._keymap().resolve(key)
-            if isinstance(following, Choice) and self._desk.pending:
-                self._desk.choose(following)
-
-    def _do(self, action: Action, rest: str) -> None:
+    def _do(self, command: Command) -> None:
         desk = self._desk
-        with_text: dict[str, Callable[[str], None]] = {
-            "note": desk.set_note,
-            "tag": self._tag,
-            "cannot_judge": self._cannot_judge,
-            "harm": self._harm,
-            "reference_wrong": self._reference_wrong,
-            "mark_evidence": lambda text: desk.toggle_evidence(int(text) - 1) if text.isdecimal() else self._ask_turn(),
-            "go_to": lambda text: desk.go_to(int(text)) if text.isdecimal() else None,
-            "find": self._find,
-        }
-        without: dict[str, Callable[[], None]] = {
-            "confirm": desk.confirm, "skip": desk.skip, "flag": desk.flag, "clear": desk.clear, "undo": desk.undo,
-            "redo": desk.redo, "next_item": lambda: desk.move(1), "previous_item": lambda: desk.move(-1),
-            "first_open": desk.first_open, "dialogue": lambda: self._open("dialogue"), "rubric": self._rubric,
-            "pace": lambda: self._say(desk.pace_words()), "help": self._help, "quit": self._leave,
+        if desk.review is not None and command.action != OPEN and BY_ID[command.action].scope == "item":
+            desk.message = f"nothing was done: {_spoken(command.action)} is not for the review"
+        elif command.action in self._with_text:
+            self._with_text[command.action](command.text)
+        elif command.action in self._alone:
+            self._alone[command.action]()
+        else:
+            desk.message = f"{_spoken(command.action)}: only on the full screen"
+
+    @property
+    def _with_text(self) -> dict[str, Callable[[str], None]]:
+        return {
+            "note": self._note, "tag": self._tag, "cannot_judge": self._cannot_judge, "harm": self._harm,
+            "reference_wrong": self._reference_wrong, "mark_evidence": self._evidence, "go_to": self._go_to,
+            "find": self._find, OPEN: self._open,
         }  # fmt: skip
-        if action.id in with_text:
-            with_text[action.id](rest)
-        elif action.id in without:
-            without[action.id]()
+
+    @property
+    def _alone(self) -> dict[str, Callable[[], None]]:
+        desk, reader = self._desk, self._reader
+        return {
+            "confirm": desk.confirm, "skip": desk.skip, "flag": desk.flag, "clear": desk.clear,
+            "undo": partial(self._restore, desk.undo), "redo": partial(self._restore, desk.redo),
+            "next_item": partial(desk.move, 1), "previous_item": partial(desk.move, -1),
+            "first_open": desk.first_open, "dialogue": self._dialogue, "verdict": self._verdict,
+            "next_turn": partial(self._tell, partial(reader.step_turn, 1)),
+            "previous_turn": partial(self._tell, partial(reader.step_turn, -1)),
+            "next_similar": partial(self._tell, partial(reader.step_similar, 1)),
+            "previous_similar": partial(self._tell, partial(reader.step_similar, -1)),
+            "differences": partial(self._tell, reader.differences), "rubric": self._rubric, "help": self._help,
+            "pace": self._pace, "quit": self._leave,
+        }  # fmt: skip
+
+    def _tell(self, read: Callable[[], str]) -> None:
+        self._desk.message = read()
+
+    def _subject(self) -> Reading:
+        """The item in hand."""
+        review = self._desk.review
+        return review.line.reading if review is not None else self._desk.current
+
+    def _key(self, action: str) -> str:
+        return self._keymaps[self._subject().task.task].keys_of[action][0]
+
+    # Commands with text
+
+    def _note(self, text: str) -> None:
+        key, note = self._key("note"), self._subject().state.note
+        if text == "-":
+            self._desk.set_note("")
+        elif text:
+            self._desk.set_note(text)
+        elif note:
+            self._say(f"The note is: {note}")
+            self._say(f"{key} and other words replaces it, {key} and a minus sign takes it off.")
         else:
-            desk.message = "only on the full screen"
+            self._say(f"There is no note. {key} and words writes one.")
 
-    def _tag(self, rest: str) -> None:
-        if not rest:
-            tags = self._desk.current.task.tags
-            self._say("Tags: " + ", ".join(f"t {number} {tag}" for number, tag in enumerate(tags, start=1)))
+    def _tag(self, text: str) -> None:
+        tags = self._subject().task.tags
+        if not text:
+            options = [(str(number), name) for number, name in enumerate(tags, start=1)]
+            self._say(words.menu_line("Tags", self._key("tag"), options) if tags else "This task has no tags.")
             return
-        self._desk.toggle_tag(rest)
+        named = [str(number) for number, name in enumerate(tags, start=1) if _spoken(name) == _spoken(text)]
+        self._desk.toggle_tag(named[0] if named else text)
 
-    def _cannot_judge(self, rest: str) -> None:
-        if not rest:
-            self._say("Cannot judge: " + ", ".join(f"x {key} {words}" for key, (_, words) in REASONS.items()))
-            return
-        self._desk.cannot_judge(rest[0])
-
-    def _harm(self, rest: str) -> None:
-        if not rest:
-            self._say("Harm if believed: " + ", ".join(f"! {key} {words}" for key, (_, words) in HARMS.items()))
-            return
-        self._desk.set_harm(rest)
-
-    def _reference_wrong(self, rest: str) -> None:
-        if self._desk.state.reference_wrong and not rest:
-            self._desk.withdraw_reference_wrong()
+    def _cannot_judge(self, text: str) -> None:
+        if text:
+            self._desk.cannot_judge(_second_key(text, REASONS))
         else:
-            self._desk.set_reference_wrong(rest)
+            self._say(words.menu_line("Cannot judge", self._key("cannot_judge"), words.second_keys(REASONS)))
 
-    def _ask_turn(self) -> None:
-        self._desk.message = "which turn? e and its number, as in: e 3"
+    def _harm(self, text: str) -> None:
+        if text:
+            self._desk.set_harm(_second_key(text, HARMS))
+        else:
+            self._say(words.menu_line("Harm if it were believed", self._key("harm"), words.second_keys(HARMS)))
 
-    def _find(self, rest: str) -> None:
-        wanted = rest.casefold()
-        for section in sections_for(self._desk.current, self._desk.ledger.study):
-            for number, unit in enumerate(section.units, start=1):
-                if wanted and wanted in unit.text.casefold():
-                    self._say(f"{section.title}, {number}: {unit.text}")
+    def _reference_wrong(self, text: str) -> None:
+        desk, key = self._desk, self._key("reference_wrong")
+        if self._subject().state.reference_wrong and not text:
+            desk.withdraw_reference_wrong()
+            return
+        desk.set_reference_wrong(text)
+        if not text and desk.message:
+            desk.message += f"; {key} and the right answer adds it, {key} alone takes the mark off again"
 
-    def _open(self, kind: str) -> None:
-        for section in sections_for(self._desk.current, self._desk.ledger.study):
-            if kind in (section.kind, section.id):
-                if section.badge:
-                    self._desk.ledger.open_panel(section.id)
-                self._show_section(section, unfold=True)
+    def _evidence(self, text: str) -> None:
+        section = self._reader.dialogue()
+        turn = self._reader.turn if not text else int(text) - 1 if text.isdecimal() else None
+        if section is None:
+            self._desk.message = NO_DIALOGUE
+        elif turn is None:
+            self._desk.message = f"which turn? {self._key('mark_evidence')} and its number"
+        elif not 0 <= turn < len(section.units):
+            self._desk.message = f"there are turns 1 to {len(section.units)}"
+        else:
+            self._desk.toggle_evidence(turn)
+
+    def _go_to(self, text: str) -> None:
+        if text.isdecimal():
+            self._desk.go_to(int(text))
+        else:
+            self._desk.message = f"which item? {self._key('go_to')} and its number, 1 to {len(self._desk.queue)}"
+
+    def _find(self, text: str) -> None:
+        if text:
+            self._reader.find(text)
+        else:
+            self._desk.message = f"find what? {self._key('find')} and a word"
+
+    def _open(self, text: str) -> None:
+        self._desk.message = self._reader.read_named(text)
+
+    # Commands alone
+
+    def _restore(self, act: Callable[[], None]) -> None:
+        """Undo or redo, and what the item's label is now."""
+        before = self._desk.pending
+        act()
+        reading = self._subject() if self._desk.phase != "done" else None
+        if reading is not None and not before and not self._desk.message.startswith("nothing"):
+            now = label_words(reading.task, reading.state)
+            self._desk.message += f": the item {f'has the label {now}' if now else 'has no label'} now"
+
+    def _dialogue(self) -> None:
+        if self._desk.review is not None:
+            self._say_all(line for section in self._reader.sections() for line in words.section_lines(section))
+        else:
+            self._desk.message = self._reader.read_dialogue()
+
+    def _verdict(self) -> None:
+        if self._desk.review is not None:
+            self._say_all(words.review_lines(self._desk.review))
+        elif self._desk.shown_verdicts():
+            self._say_verdict()
+        else:
+            self._desk.message = "no verdict is shown on this item now"
+
+    def _pace(self) -> None:
+        self._say(words.sentence(self._desk.pace_words()))
 
     def _rubric(self) -> None:
-        self._say(self._task().rubric)
+        self._say(self._subject().task.rubric)
 
     def _help(self) -> None:
-        keys = self._keymap().keys_of
-        for action in ACTIONS:
-            if action.id not in _WITHOUT_SCREEN:
-                self._say(f"{' or '.join(keys[action.id])}: {action.description}")
+        task = self._subject().task
+        self._say_all(words.help_lines(task, self._keymaps[task.task]))
 
     def _leave(self) -> None:
         self._leaving = True
 
-    def _task(self) -> TaskDefinition:
-        review = self._desk.review
-        return review.line.reading.task if review is not None else self._desk.current.task
 
-    def _keymap(self) -> KeyMap:
-        task = self._task()
-        if task.task not in self._keymaps:
-            self._keymaps[task.task] = KeyMap(task, self._remapped)
-        return self._keymaps[task.task]
+def _spoken(name: str) -> str:
+    return name.replace("_", " ").casefold()
 
 
-_MODES = {"blind": "Blind: no verdict is shown before your label", "revised": "The verdict has been shown",
-          "assisted": "Assisted: the verdict stands beside the item"}  # fmt: skip
-
-
-def _label_by_name(task: TaskDefinition, word: str) -> Choice | None:
-    """A label typed by its title or value; the value's own labels come before those of parts."""
-    for part, labels in [("", task.labels), *((part.id, part.labels) for part in task.parts)]:
-        for label in labels:
-            if word.casefold() in (label.title.casefold(), label.value.casefold()):
-                return Choice(part, label.value)
-    return None
+def _second_key(text: str, menu: Mapping[str, tuple[str, str]]) -> str:
+    """The key of a menu that was typed as key, id or words."""
+    spoken = _spoken(text).strip(" .")
+    for key, (stored, title) in menu.items():
+        if spoken in (key, _spoken(stored), title.casefold()):
+            return key
+    return text

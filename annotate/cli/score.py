@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from judges.calibration.correction.result import CorrectedMetric
     from judges.scoring import StudyScores, SystemScores
 
 
@@ -23,6 +24,8 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Compute the benchmark's scores: as its own script would, as its paper says, and with people's labels.
+
+    Then what to read them with: warnings, where wrong results come from, and tables by user, type and the like.
 
     Example: overread score --json
     """
@@ -47,10 +50,30 @@ def score(
 
 
 def score_lines(scores: StudyScores) -> Iterator[str]:
-    """The scores as tables: one row a metric, as coded beside overridden."""
+    """The scores as tables: one row a metric, as coded beside overridden; then what the benchmark says beside."""
+    from annotate.report.score_text import side_by_side
+
     for name, found in scores.systems.items():
         yield from _system_lines(name, scores.judge, found)
+        yield from _beside(found)
         yield ""
+    said = {name: found.description for name, found in scores.systems.items() if found.description is not None}
+    yield from _laid_out(side_by_side(said))
+
+
+def _beside(found: SystemScores) -> Iterator[str]:
+    from annotate.report.score_text import description_lines, warning_lines
+
+    yield from warning_lines(found.warnings)
+    if found.description is not None:
+        yield from _laid_out(description_lines(found.description))
+
+
+def _laid_out(blocks: Iterable[str | list[list[str]]]) -> Iterator[str]:
+    from annotate.cli.output import table
+
+    for block in blocks:
+        yield from [block] if isinstance(block, str) else table(block)
 
 
 _EQUALITY = {
@@ -67,13 +90,48 @@ def _system_lines(name: str, judge: str, found: SystemScores) -> Iterator[str]:
     yield _EQUALITY[found.equals_file]
     yield f"overridden: {found.overridden_items} items have a person's final label"
     overridden = dict(flat(found.overridden))
-    rows = [["metric", "as coded", "overridden"]]
-    rows += [[metric, number(value), number(overridden.get(metric))] for metric, value in flat(found.as_coded)]
+    corrected = found.corrected.metrics if found.corrected is not None else {}
+    rows = [["metric", "as coded", "overridden", *(["corrected", "95 % interval", "by"] if corrected else [])]]
+    rows += [
+        [metric, number(value), number(overridden.get(metric)), *(_correction(corrected, metric) if corrected else [])]
+        for metric, value in flat(found.as_coded)
+    ]
     yield from table(rows)
+    if corrected:
+        yield from _correction_notes(found)
     if found.as_described:
         yield "where the paper says otherwise (as described):"
         yield from table([[metric, number(value)] for metric, value in flat(found.as_described)])
     yield from (f"  {metric}: {value.why}" for metric, value in flat(found.as_coded) if hasattr(value, "why"))
+
+
+_BY = {"corrected": "judge + labels", "humans_only": "labels alone", "inverted": "error rates", "exact": "exact"}
+
+
+def _correction(corrected: Mapping[str, CorrectedMetric], metric: str) -> list[str]:
+    """What people would have scored on all items: value, interval, and what it was made of."""
+    found = corrected.get(metric)
+    if found is None:
+        return ["", "", ""]
+    value = found.statistic
+    if value.value is None:
+        return ["none", "", found.refusal.replace("_", " ")]
+    interval = f"{value.low:.4f} to {value.high:.4f}" if value.low is not None and value.high is not None else ""
+    return [f"{value.value:.4f}", interval, _BY.get(found.used, found.used)]
+
+
+def _correction_notes(found: SystemScores) -> Iterator[str]:
+    """What the corrected numbers speak of, and each reason why one is not corrected, once."""
+    result = found.corrected
+    if result is None:
+        return
+    labels = ", ".join(f"{task} {count} of {result.items[task]}" for task, count in result.labels.items())
+    yield f"corrected: what people would have scored on all {result.target} items; labels used: {labels}"
+    reasons: dict[str, int] = {}
+    for metric in result.metrics.values():
+        if metric.statistic.why:
+            reasons[metric.statistic.why] = reasons.get(metric.statistic.why, 0) + 1
+    yield from (f"  {count} metrics: {why}" for why, count in reasons.items())
 
 
 def flat(scores: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -19,6 +20,12 @@ Example: overread import run_eval_stat_result.json --answers run_eval_results.js
 """
 
 
+TASK_FILE = "task_file"
+"""The setting that names the task file given to `init`."""
+SAMPLED = ("srs", "census", "unknown")
+"""How the items whose labels come with a file were chosen: a simple random sample, all of them, nobody says."""
+
+
 def register(app: typer.Typer) -> None:
     """Add this module's commands."""
     app.command("init")(init)
@@ -29,14 +36,20 @@ def register(app: typer.Typer) -> None:
 def init(
     file: Annotated[Path, typer.Argument(help="The study file to make, NAME.duckdb.")],
     benchmark: Annotated[str, typer.Option("--benchmark", help="The benchmark it holds.")],
+    tasks: Annotated[Path | None, typer.Option("--tasks", help="table: a task file, FILE.toml.")] = None,
 ) -> None:
     """Make an empty study.
 
     Example: overread init run.duckdb --benchmark halumem
     """
     from annotate.cli.output import say
+    from store.applying import SETTING
 
+    if tasks is not None:
+        require_files([tasks])
     with create_study(file, benchmark) as study:
+        if tasks is not None:
+            study.record([{"type": SETTING, "key": TASK_FILE, "value": str(tasks.absolute())}])
         say(f"Made {study.path.name} for {benchmark}. Next: overread --study {file} import FILE…")
 
 
@@ -47,11 +60,17 @@ def import_files(
     system: Annotated[str, typer.Option("--system", help="Name of the system measured.")] = "",
     judge: Annotated[str, typer.Option("--judge", help="Name of the judge that gave the verdicts.")] = "",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good records of a bad file.")] = False,
+    tasks: Annotated[Path | None, typer.Option("--tasks", help="table: a task file; else that of `init`.")] = None,
+    label_mode: Annotated[str, typer.Option("--label-mode", help="How labels in the file were given: blind …")] = "",
+    sampled: Annotated[str, typer.Option("--sampled", help="How labelled items were chosen: srs, census.")] = "unknown",
+    options: Annotated[
+        list[str] | None, typer.Option("--option", help="NAME=VALUE, for what only some benchmarks ask.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """See IMPORT_HELP."""
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.exchange.own_exports import import_labels, is_own_export
     from store.study import Study
 
@@ -68,9 +87,12 @@ def import_files(
             if as_json:
                 print_json(outcome.as_json())
             else:
-                typer.echo("\n".join(outcome.lines()))
+                say("\n".join(outcome.lines()))
             raise typer.Exit(EXIT_NO if outcome.rejected else 0)
-        report = read_into(study, files, answers or [], system=system, judge=judge, skip_bad=skip_bad)
+        named = import_options(options or [], tasks, label_mode)
+        report = read_into(
+            study, files, answers or [], system=system, judge=judge, skip_bad=skip_bad, options=named, sampled=sampled
+        )
         if as_json:
             print_json(report.as_json())
         else:
@@ -88,7 +110,7 @@ def status(
     Example: overread status
     """
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.report.status import status_lines, study_status
     from store.study import Study
 
@@ -99,7 +121,7 @@ def status(
             print_json(found)
         else:
             for line in status_lines(found):
-                typer.echo(line)
+                say(line)
 
 
 def create_study(file: Path, benchmark: str) -> Study:
@@ -123,28 +145,61 @@ def create_study(file: Path, benchmark: str) -> Study:
     return study
 
 
+def import_options(given: list[str], tasks: Path | None, label_mode: str) -> dict[str, str]:
+    """The options of a reader by name.
+
+    Raises:
+        UsageError: one of them is not NAME=VALUE, or the task file is not there.
+    """
+    if bad := [option for option in given if "=" not in option]:
+        raise UsageError(f"--option {bad[0]} is not NAME=VALUE.", "", "As in: --option duplicates=last")
+    named = dict(option.split("=", 1) for option in given)
+    if tasks is not None:
+        require_files([tasks])
+        named["tasks"] = str(tasks)
+    return named | ({"label_mode": label_mode} if label_mode else {})
+
+
 def read_into(
-    study: Study, files: list[Path], answers: list[Path], *, system: str, judge: str, skip_bad: bool
+    study: Study,
+    files: list[Path],
+    answers: list[Path],
+    *,
+    system: str,
+    judge: str,
+    skip_bad: bool,
+    options: Mapping[str, str] | None = None,
+    sampled: str = "unknown",
 ) -> ImportReport:
     """Import benchmark files; bad places are printed before the error is raised.
+
+    What the benchmark finds out about its tasks from the files is printed to standard error.
 
     Raises:
         BadInputError: bad places, and `skip_bad` is off.
     """
-    from annotate.cli.output import Progress, print_problems
-    from judges.benchmarks.benchmark import Source, get_benchmark
+    from annotate.cli.output import Progress, note, print_problems
+    from judges.benchmarks.benchmark import InferringBenchmark, Source, get_benchmark
     from store.importing import BadInputError, ImportedFile, import_records
     from store.study import now
     from store.tasks import add_tasks
 
+    if sampled not in SAMPLED:
+        raise UsageError(f"--sampled {sampled} says nothing.", "", f"Say {', '.join(SAMPLED)}.")
     benchmark = get_benchmark(study.benchmark)
-    add_tasks(study, [task.as_json() for task in benchmark.tasks()], now().isoformat())
-    source = Source(tuple(files), tuple(answers), system, judge)
+    task_file = study.setting(TASK_FILE)
+    named = ({"tasks": task_file} if task_file else {}) | dict(options or {})
+    source = Source(tuple(files), tuple(answers), system, judge, named)
+    inferring = cast(InferringBenchmark, benchmark) if hasattr(benchmark, "tasks_for") else None
+    definitions = inferring.tasks_for(source) if inferring else benchmark.tasks()
+    for sentence in inferring.inference(source) if inferring else ():
+        note(sentence)
+    add_tasks(study, [task.as_json() for task in definitions], now().isoformat())
     described = [ImportedFile(path, "results", system, judge) for path in files]
     described += [ImportedFile(path, "answers", system, judge) for path in answers]
     records = Progress("reading").over(benchmark.read(source))
     try:
-        report = import_records(study, records, described, skip_bad=skip_bad, at=now().isoformat())
+        report = import_records(study, records, described, skip_bad=skip_bad, at=now().isoformat(), sampled=sampled)
     except BadInputError as error:
         print_problems(error.problems)
         raise
@@ -155,11 +210,14 @@ def read_into(
 def print_report(report: ImportReport) -> None:
     """What an import did, as a table."""
     from annotate.cli.output import say, table
+    from store.importing import Tally
 
     rows = [["", "new", "same", "changed", "rejected"]]
     for task, tally in report.items.items():
         rows.append([f"{task} items", *(f"{n:,}" for n in tally.as_json().values())])
     rows.append(["verdicts", *(f"{n:,}" for n in report.verdicts.as_json().values())])
+    if report.labels.as_json() != Tally().as_json():
+        rows.append(["labels", *(f"{n:,}" for n in report.labels.as_json().values())])
     for line in table(rows):
         say(line)
     if report.stale_labels:

@@ -6,15 +6,18 @@ clashes, naming both owners.
 
 from __future__ import annotations
 
+import re
+import string
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
-from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.benchmark import Label, TaskDefinition
 from store.errors import UsageError
 
-Scope = Literal["item", "review", "everywhere"]
+Scope = Literal["item", "everywhere"]
+"""item: only while an item is read; everywhere: also in the review of a block, on the line at the cursor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,40 +37,50 @@ class Action:
     scope: Scope = "item"
 
 
+# fmt: off
 ACTIONS: tuple[Action, ...] = (
-    Action("confirm", ("enter",), "Keep your label and go on (does nothing on an unlabelled item)", "", "everywhere"),
-    Action("note", ("n",), "Write a note", "note"),
-    Action("tag", ("t",), "Set or unset a tag: t, then its digit", "tag"),
-    Action("cannot_judge", ("x",), "Cannot judge this item: x, then the reason"),
-    Action("reference_wrong", ("r",), "The reference is wrong: write the right answer"),
-    Action("harm", ("!",), "Harm if the response were believed: !, then the degree"),
+    Action(
+        "confirm", ("enter",), "Keep your label and go on; confirm a verdict that stands there from the start", "",
+        "everywhere",
+    ),
+    Action("note", ("n",), "Write a note", "note", "everywhere"),
+    Action("tag", ("t",), "Set or unset a tag: then its digit", "tag", "everywhere"),
+    Action("cannot_judge", ("x",), "Cannot judge this item: then the reason", "", "everywhere"),
+    Action("reference_wrong", ("r",), "The reference is wrong: write the right answer", "", "everywhere"),
+    Action("harm", ("!",), "Harm if the response were believed: then the degree", "", "everywhere"),
     Action("find", ("/",), "Find text in the item", "find"),
-    Action("find_next", (".",), "Next hit"),
-    Action("find_previous", (",",), "Previous hit"),
+    Action("find_next", (".",), "Next place where it was found"),
+    Action("find_previous", (",",), "Previous place where it was found"),
     Action("differences", ("d",), "Mark what differs between reference and response", "differences"),
     Action("next_similar", ("]",), "Next turn most like the gold text (similar words, not proof)", "evidence"),
     Action("previous_similar", ("[",), "Previous turn most like the gold text"),
+    Action("next_turn", ("}",), "Put the arrow on the next turn of the dialogue"),
+    Action("previous_turn", ("{",), "Put the arrow on the previous turn"),
     Action("mark_evidence", ("e",), "Mark the turn at the arrow as evidence, or unmark it"),
     Action("fold", ("space",), "Open or fold the panel at the top of the view"),
-    Action("dialogue", ("v",), "Open or fold the dialogue", "dialogue"),
-    Action("rubric", ("g",), "Show the rubric of this task", "rubric"),
+    Action(
+        "dialogue", ("v",), "Open or fold the dialogue; in a review, show the whole item", "dialogue", "everywhere",
+    ),
+    Action("verdict", ("j",), "Show all the judge said, once its verdict may be shown", "", "everywhere"),
+    Action("rubric", ("g",), "Show the rubric of this task", "rubric", "everywhere"),
     Action("skip", ("s",), "Skip: the item comes back at the end", "skip"),
-    Action("flag", ("f",), "Flag for the lead, or unflag"),
+    Action("flag", ("f",), "Flag for the lead, or unflag", "", "everywhere"),
     Action("clear", ("backspace",), "Take your label off this item again"),
-    Action("undo", ("u",), "Undo your last act, across items and restarts", "undo"),
-    Action("redo", ("ctrl+r",), "Redo what was undone"),
-    Action("next_item", ("right",), "Next item"),
-    Action("previous_item", ("left",), "Previous item"),
+    Action("undo", ("u",), "Undo your last act, across items and restarts", "undo", "everywhere"),
+    Action("redo", ("ctrl+r",), "Redo what was undone", "", "everywhere"),
+    Action("next_item", ("right",), "Next item", "", "everywhere"),
+    Action("previous_item", ("left",), "Previous item", "", "everywhere"),
     Action("go_to", (":",), "Go to an item by its number"),
     Action("first_open", ("home",), "Go to the first unlabelled item"),
     Action("scroll_down", ("down",), "Scroll down", "", "everywhere"),
     Action("scroll_up", ("up",), "Scroll up", "", "everywhere"),
     Action("page_down", ("pagedown",), "Scroll a page down", "", "everywhere"),
     Action("page_up", ("pageup",), "Scroll a page up", "", "everywhere"),
-    Action("pace", ("w",), "Show your pace and the time left"),
+    Action("pace", ("w",), "Show your pace and the time left", "", "everywhere"),
     Action("help", ("?", "f1"), "Show all keys", "keys", "everywhere"),
     Action("quit", ("q", "ctrl+q"), "Leave the desk; everything is saved", "quit", "everywhere"),
 )
+# fmt: on
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
@@ -105,70 +118,134 @@ class Unknown:
     hint: str = ""
 
 
+_FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+"""Full-width forms of the printable ASCII characters (Unicode block Halfwidth and Fullwidth Forms)."""
+_EAST_ASIAN: Final = re.compile("[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\uffef]")
+
+INPUT_METHOD_HINT: Final = "input method is on: switch it to English"
+LAYOUT_HINT: Final = "another script is on: switch the keyboard to English, or use the digits"
+
+
 def normalise_key(key: str) -> str:
-    """Full-width digits and letters become ASCII ones; names of keys stay."""
+    """Full-width digits, letters and signs become the ASCII ones, and so do the digits of every script ("٣").
+
+    Everything else stays, names of keys too: "²" and "ª" are keys of their own on French and Spanish keyboards.
+    """
     if len(key) != 1 or key.isascii():
         return key
-    folded = unicodedata.normalize("NFKC", key)
-    return folded if len(folded) == 1 and folded.isascii() else key
+    return str(unicodedata.decimal(key)) if key.isdecimal() else key.translate(_FULL_WIDTH)
 
 
 def is_input_method(key: str) -> bool:
-    """A character only an input method gives: East Asian letters that are no full-width ASCII."""
-    return len(key) == 1 and not key.isascii() and unicodedata.east_asian_width(key) in "WF" and key.isalpha()
+    """A character only an East Asian input method gives and that no full-width mapping turns into ASCII."""
+    return len(key) == 1 and _EAST_ASIAN.match(normalise_key(key)) is not None
+
+
+def _hint(key: str) -> str:
+    if len(key) != 1 or key.isascii():
+        return ""
+    if is_input_method(key):
+        return INPUT_METHOD_HINT
+    return LAYOUT_HINT if unicodedata.category(key)[0] == "L" else ""
+
+
+_KEY_NAMES: Final = frozenset(
+    ("enter", "space", "tab", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown", "up", "down",
+     "left", "right", *(f"f{number}" for number in range(1, 25)))
+)  # fmt: skip
+_MODIFIED: Final = re.compile(r"(?:(?:ctrl|alt|shift)\+)+(.+)")
+_KEPT_BY_THE_DESK: Final = frozenset(("escape", "ctrl+c", "ctrl+p"))
+"""Esc closes what is open, Ctrl-C leaves, Ctrl-P opens the palette: not for the key file."""
+
+
+class _Owner(NamedTuple):
+    """Who a key belongs to: what tells owners apart, and the words for it."""
+
+    identity: Hashable
+    words: str
 
 
 class KeyMap:
-    """Keys of one task: label keys from its definition, action keys from the registry and the user's key file."""
+    """Keys of one task: label keys from its definition, action keys from the registry and the user's key file.
+
+    Attributes:
+        keys_of: action id → its keys here.
+    """
 
     def __init__(self, task: TaskDefinition, remapped: Mapping[str, Sequence[str]] | None = None) -> None:
-        """Join label and action keys.
+        """Join label and action keys. What a label key stores is the label's `value`, never the key.
 
         Raises:
-            UsageError: an unknown action is remapped, or one key has two owners.
+            UsageError: an unknown action is remapped, a key cannot be one, or one key has two owners.
         """
-        self._owners: dict[str, str] = {}
+        self._owners: dict[str, _Owner] = {}
         self._choices: dict[str, Choice] = {}
         self._actions: dict[str, str] = {}
         self.keys_of: dict[str, tuple[str, ...]] = {}
-        self._add_labels(task)
+        for part, labels in [("", task.labels), *((p.id, p.labels) for p in task.parts if p.kind == "choice")]:
+            for label in labels:
+                self._add_label(task.task, part, label)
         self._add_actions(remapped or {})
 
     def resolve(self, key: str) -> Choice | Action | Unknown:
-        """What a key means on an item."""
+        """What a key means on an item. Capital letters that are no label mean the small letter's action."""
         pressed = normalise_key(key)
         if (choice := self._choices.get(pressed)) is not None:
             return choice
-        if (action := self._actions.get(pressed)) is not None:
-            return BY_ID[action]
-        lowered = pressed.lower()
-        if len(pressed) == 1 and lowered in self._actions:
-            return BY_ID[self._actions[lowered]]
-        return Unknown("input method is on: switch it to English" if is_input_method(pressed) else "")
+        action = self._actions.get(pressed) or (self._actions.get(pressed.lower()) if len(pressed) == 1 else None)
+        return BY_ID[action] if action else Unknown(_hint(pressed))
 
-    def _add_labels(self, task: TaskDefinition) -> None:
-        sets = [("", task.labels), *((part.id, part.labels) for part in task.parts)]
-        for part, labels in sets:
-            for label in labels:
-                owner = f"label {label.title!r} of {task.task}"
-                self._own(label.key, owner)
-                self._choices[label.key] = Choice(part, label.value)
-                self._own(label.key.upper(), f"{owner} (unsure)")
-                self._choices[label.key.upper()] = Choice(part, label.value, unsure=True)
-                self._own(label.digit, owner)
-                self._choices[label.digit] = Choice(part, label.value)
+    def _add_label(self, task: str, part: str, label: Label) -> None:
+        if label.key not in _LETTERS or (label.digit and label.digit not in _DIGITS):
+            raise UsageError(
+                f"Label {label.title!r} of {task} cannot have the keys {label.key!r} and {label.digit!r}.",
+                "A label's key is one small letter a-z, its digit one of 0-9, or none.", "Mend the task's definition.",
+            )  # fmt: skip
+        words = f"label {label.title!r} of {task}" + (f", part {part!r}" if part else "")
+        identity = ("label", part, label.value)
+        self._own(label.key, _Owner(identity, words))
+        self._choices[label.key] = Choice(part, label.value)
+        self._own(label.key.upper(), _Owner((*identity, "unsure"), f"{words}, unsure"))
+        self._choices[label.key.upper()] = Choice(part, label.value, unsure=True)
+        if label.digit:
+            self._own(label.digit, _Owner(identity, words))
+            self._choices[label.digit] = Choice(part, label.value)
 
     def _add_actions(self, remapped: Mapping[str, Sequence[str]]) -> None:
         for name in remapped:
             if name not in BY_ID:
                 raise UsageError(f"There is no action {name!r} to give a key.", "", f"Actions: {', '.join(BY_ID)}")
         for action in ACTIONS:
-            keys = tuple(remapped.get(action.id, action.keys))
+            keys = tuple(_checked(action.id, normalise_key(key)) for key in remapped.get(action.id, action.keys))
+            if not keys:
+                raise UsageError(f"Action {action.id!r} needs a key.", "", "Give it one nobody presses by mistake.")
             self.keys_of[action.id] = keys
             for key in keys:
-                self._own(key, f"action {action.id!r}")
+                self._own(key, _Owner(("action", action.id), f"action {action.id!r}"))
                 self._actions[key] = action.id
 
-    def _own(self, key: str, owner: str) -> None:
-        if (other := self._owners.setdefault(key, owner)) != owner:
-            raise UsageError(f"Key {key!r} has two owners: {other} and {owner}.", "", "Give one of them another key.")
+    def _own(self, key: str, owner: _Owner) -> None:
+        other = self._owners.setdefault(key, owner)
+        if other.identity != owner.identity:
+            raise UsageError(
+                f"Key {key!r} has two owners: {other.words} and {owner.words}.", "",
+                'Give an action another key in a key file (--keys FILE), as in: skip = "k"',
+            )  # fmt: skip
+
+
+_LETTERS: Final = frozenset(string.ascii_lowercase)
+_DIGITS: Final = frozenset(string.digits)
+
+
+def _checked(action: str, key: str) -> str:
+    """A key for an action, as the key file may name it."""
+    modified = _MODIFIED.fullmatch(key)
+    base = modified[1] if modified else key
+    if key in _KEPT_BY_THE_DESK:
+        raise UsageError(f"Key {key!r} for action {action!r} is the desk's own.", "", "Choose another.")
+    if base not in _KEY_NAMES and not (len(base) == 1 and base.isprintable() and base != " "):
+        raise UsageError(
+            f"There is no key {key!r} for action {action!r}.",
+            'A key is one character, or a name such as "space", "left", "pagedown", "f5" or "ctrl+r".',
+        )
+    return key

@@ -205,7 +205,7 @@ class Document:
         return tuple(index for index, source in enumerate(turns.original) if source == original)
 
     def locate(self, section: str, unit: int, offset: int = -1) -> int | None:
-        """The row of a unit's head (offset -1), or of a character of it; None while its section is closed.
+        """The row of a unit's head (offset -1), or of a character of it; None while that is folded or not laid out.
 
         Unit -1 is the section's title, or its first row when the title stands beside the text.
         """
@@ -214,6 +214,8 @@ class Document:
     def _row_at(self, section: str, unit: int, offset: int) -> int | None:
         """The row of a unit just as it is numbered, a run of repeats by its first turn."""
         index = self._index[section]
+        if not self._laid:
+            return None
         first = self._first_block(index)
         fallback = None if unit >= 0 else self._row_of(first)
         for number in range(first, len(self._laid)):

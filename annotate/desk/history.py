@@ -1,8 +1,8 @@
-"""Undo and redo over a person's events: unlimited, across items and restarts, each itself an event."""
+"""Undo and redo over a person's acts: unlimited, across items and restarts, each itself an event."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import NamedTuple
 
 from store.events import ACTS, Event
@@ -10,42 +10,61 @@ from store.study import Study
 
 
 class Act(NamedTuple):
-    """What the history remembers of an event."""
+    """What the history remembers of an event. `undoes` is the act that an undo or redo is about, else ""."""
 
     event_id: str
     kind: str
     item_id: str
+    undoes: str = ""
+
+
+class Step(NamedTuple):
+    """An act that can be undone or done again."""
+
+    event_id: str
+    item_id: str
 
 
 class History:
-    """The acts that can be undone, and those that can be done again; a pure fold over events in order."""
+    """The acts that can be undone, and those that can be done again, last one last; a pure fold over acts in order."""
 
     def __init__(self, acts: Iterable[Act] = ()) -> None:
-        self.done: list[Act] = []
-        self.undone: list[Act] = []
+        self.done: list[Step] = []
+        self.undone: list[Step] = []
         for act in acts:
             self.add(act)
 
     def add(self, act: Act) -> None:
-        """Take the next event of this person."""
+        """Take the next act of this person."""
         if act.kind in ACTS:
-            self.done.append(act)
+            self.done.append(Step(act.event_id, act.item_id))
             self.undone.clear()
-        elif act.kind == "undo" and self.done:
-            self.undone.append(self.done.pop())
-        elif act.kind == "redo" and self.undone:
-            self.done.append(self.undone.pop())
+        elif act.kind == "undo" and _take(self.done, act.undoes):
+            self.undone.append(Step(act.undoes, act.item_id))
+        elif act.kind == "redo":
+            _take(self.undone, act.undoes)
+            self.done.append(Step(act.undoes, act.item_id))
 
     def add_event(self, event: Event) -> None:
         """Take an event just stored."""
-        self.add(Act(event.event_id, event.act.kind, event.act.item_id))
+        self.add(Act(event.event_id, event.act.kind, event.act.item_id, event.act.undoes))
 
 
-def load_history(study: Study, annotator: str) -> History:
-    """The history of one person in one study."""
+def _take(steps: list[Step], event_id: str) -> bool:
+    """Remove an act; it need not be the last one: work on another queue leaves acts of its own between."""
+    for index in range(len(steps) - 1, -1, -1):
+        if steps[index].event_id == event_id:
+            del steps[index]
+            return True
+    return False
+
+
+def load_history(study: Study, annotator: str, items: Container[str]) -> History:
+    """The history of one person on these items, as far as their content is still the same."""
     rows = study.rows(
-        """SELECT event_id, kind, item_id FROM label_events WHERE annotator = ? AND kind <> 'reveal'
-        ORDER BY clock, copy_id, seq""",
+        """SELECT event_id, kind, item_id, undoes FROM label_events
+        JOIN (SELECT item_id, content_hash FROM current_items) USING (item_id, content_hash)
+        WHERE annotator = ? AND kind <> 'reveal' AND round = 0 ORDER BY clock, copy_id, seq""",
         [annotator],
     )
-    return History(Act(*row) for row in rows)
+    return History(Act(*row) for row in rows if row[2] in items)

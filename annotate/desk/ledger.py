@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from annotate.desk.history import History, load_history
+from annotate.desk.history import History, Step, load_history
+from annotate.desk.item_reader import ItemReader
 from annotate.desk.pace import ActiveClock
+from annotate.desk.past import REVIEW, load_past
+from annotate.desk.queue import Queue, Waiting
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.sampling import is_never_shown
 from store.draws import Draw, RevealPolicy
 from store.errors import SaveError
 from store.events import STATE_COLUMNS, Event, EventDraft, Kind, Mode, state_of_row
-from store.items import StoredItem, StoredVerdict, get_item, verdicts_of
+from store.items import StoredItem, StoredVerdict
 from store.records import LabelState
-from store.study import Study
+from store.study import Study, now
 
 NEVER_SHOWN_POLICIES: frozenset[RevealPolicy] = frozenset({"item", "block"})
 """Policies under which a random share of items keeps its verdict hidden."""
+_GIVEN: frozenset[Kind] = frozenset({"label", "revise"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,10 @@ class Ledger:
 
     A method that stores returns when the act is safe; on `SaveError` nothing here has moved, and the same call may be
     made again: an act that the journal has already is completed, not doubled.
+
+    Attributes:
+        waiting: which places of the queue still need a label.
+        unreviewed: items whose verdict a review has shown that has not come to its end.
     """
 
     def __init__(
@@ -45,46 +54,77 @@ class Ledger:
         policy: RevealPolicy,
         tasks: Mapping[str, tuple[TaskDefinition, str]],
         active: ActiveClock,
+        queue: Queue,
     ) -> None:
         self.study, self.annotator, self.draw, self.policy = study, annotator, draw, policy
         self.tasks, self.active = tasks, active
-        self.history: History = load_history(study, annotator)
-        self.states: dict[str, LabelState] = _load_states(study, annotator)
-        self.panels_opened: list[str] = []
+        self._queue = queue
+        self._items = ItemReader(study, queue)
+        past = load_past(study, annotator, draw)
+        self._states, self._block_labels, self._hidden = past.states, past.block_labels, past.hidden
+        self.unreviewed: set[str] = past.unreviewed
+        self.waiting = Waiting(len(queue))
+        places = queue.place_of
+        self.waiting.load({places[item]: state for item, state in past.states.items() if item in places})
+        self._panels: dict[str, list[str]] = {}
         self._unfinished: list[Event] = []
+
+    @cached_property
+    def history(self) -> History:
+        """What this person can undo and do again on the items of this queue."""
+        return load_history(self.study, self.annotator, self._queue.place_of)
+
+    # What is said and what may be shown
 
     def read(self, item_id: str) -> Reading:
         """The item, this person's label of it, and its verdicts."""
-        item = get_item(self.study, item_id)
-        return Reading(item, self.tasks[item.task][0], self.state_of(item_id), verdicts_of(self.study, item))
+        item, verdicts = self._items.read(item_id)
+        return Reading(item, self.tasks[item.task][0], self.state_of(item_id), verdicts)
 
     def state_of(self, item_id: str) -> LabelState:
-        return self.states.get(item_id, LabelState())
+        return self._states.get(item_id, LabelState())
 
     def is_decided(self, item_id: str) -> bool:
-        state = self.states.get(item_id)
+        state = self._states.get(item_id)
         return state is not None and state.decided
 
     def exposure(self, item_id: str) -> Mode:
-        """The mode a label given now would have."""
+        """The mode a label given now would have. A reveal that is not safe yet has shown nothing."""
+        if any(event.act.kind == "reveal" and event.act.item_id == item_id for event in self._unfinished):
+            return "blind"
         return self.study.exposure(self.annotator, item_id)
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the journal has an act that the study has still to take."""
+        return bool(self._unfinished)
+
     def stays_hidden(self, item_id: str) -> bool:
-        """Whether this person never sees the verdict on this item."""
-        return self.policy in NEVER_SHOWN_POLICIES and is_never_shown(item_id, self.annotator, self.draw.seed)
+        """Whether this person never sees the verdict on this item; a promise of another draw holds here too."""
+        return self.policy in NEVER_SHOWN_POLICIES and (
+            item_id in self._hidden or is_never_shown(item_id, self.annotator, self.draw.seed)
+        )
+
+    def awaits_review(self, item_id: str) -> bool:
+        """Whether the review of its block has still to show this item: labelled under `block`, not yet gone through."""
+        given = self.is_decided(item_id) and item_id in self._block_labels and not self.stays_hidden(item_id)
+        return given and (item_id in self.unreviewed or self.exposure(item_id) == "blind")
+
+    @property
+    def block_labels(self) -> set[str]:
+        """Items labelled under this draw with policy `block`."""
+        return self._block_labels
+
+    # Storing
 
     def store(self, kind: Kind, state: LabelState, item: StoredItem) -> Event:
         """Store one act."""
-        event = self._append([self._draft(kind, state, item)])[0]
-        self.states[item.item_id] = state
-        return event
+        return self._append([self._draft(kind, state, item)])[0]
 
     def store_and_reveal(self, kind: Kind, state: LabelState, reading: Reading) -> Event:
         """Store a label and, in the same write, that its verdicts are shown now."""
         acts = [self._draft(kind, state, reading.item), self._reveal_draft(replace(reading, state=state))]
-        event = self._append(acts)[0]
-        self.states[reading.item.item_id] = state
-        return event
+        return self._append(acts)[0]
 
     def reveal(self, readings: Sequence[Reading]) -> None:
         """Store that verdicts are shown, before they are."""
@@ -92,51 +132,78 @@ class Ledger:
         if blind:
             self._append([self._reveal_draft(reading) for reading in blind])
 
+    def reveal_for_review(self, readings: Sequence[Reading]) -> None:
+        """Store that a review shows these verdicts; they await it until `finish_review`."""
+        self.unreviewed.update(reading.item.item_id for reading in readings)
+        self.reveal(readings)
+
+    def finish_review(self, item_ids: Collection[str]) -> None:
+        """Store that a review of these items was gone through to its end."""
+        if not self.unreviewed.intersection(item_ids):
+            self.study.flush()
+            return
+        record = {"type": REVIEW, "annotator": self.annotator, "draw_id": self.draw.draw_id,
+                  "items": sorted(item_ids), "at": now().isoformat(timespec="microseconds")}  # fmt: skip
+        try:
+            self.study.record([record])
+        except SaveError as error:
+            if error.journaled:
+                self.unreviewed.difference_update(item_ids)
+            raise
+        self.unreviewed.difference_update(item_ids)
+
     def undo(self) -> str | None:
         """Take back the last act; returns the item it was on, or None when there is nothing to undo."""
+        self._complete_others("undo")
         if not self.history.done:
             return None
-        act = self.history.done[-1]
-        return self._restore("undo", act.item_id, act.event_id, self._state_before(act.event_id, act.item_id))
+        step = self.history.done[-1]
+        return self._restore("undo", step, self._state_before(step))
 
     def redo(self) -> str | None:
         """Do the last undone act again; returns the item it was on, or None when there is nothing to redo."""
+        self._complete_others("redo")
         if not self.history.undone:
             return None
-        act = self.history.undone[-1]
-        rows = self.study.rows(f"SELECT {STATE_COLUMNS} FROM label_events WHERE event_id = ?", [act.event_id])
-        return self._restore("redo", act.item_id, act.event_id, state_of_row(rows[0]))
+        step = self.history.undone[-1]
+        rows = self.study.rows(f"SELECT {STATE_COLUMNS} FROM label_events WHERE event_id = ?", [step.event_id])
+        return self._restore("redo", step, state_of_row(rows[0]))
+
+    def turn_to(self, item_id: str) -> None:
+        """An item comes to the front: time and opened panels are its own from now on."""
+        self.active.turn_to(item_id)
 
     def open_panel(self, field: str) -> None:
-        """Note that a panel the judge did not see was opened; it is stored with the next act."""
-        if field not in self.panels_opened:
-            self.panels_opened.append(field)
+        """Note that a panel the judge did not see was opened; it is stored with the next act on the item in front."""
+        opened = self._panels.setdefault(self.active.item, [])
+        if field not in opened:
+            opened.append(field)
 
-    def _restore(self, kind: Kind, item_id: str, undoes: str, state: LabelState) -> str:
-        item = get_item(self.study, item_id)
-        self._append([replace(self._draft(kind, state, item), undoes=undoes)])
-        self.states[item_id] = state
-        return item_id
+    # Inside
+
+    def _restore(self, kind: Kind, step: Step, state: LabelState) -> str:
+        item = self._items.read(step.item_id).item
+        self._append([replace(self._draft(kind, state, item), undoes=step.event_id)])
+        return step.item_id
 
     def _draft(self, kind: Kind, state: LabelState, item: StoredItem) -> EventDraft:
         version = self.tasks[item.task][1] if item.task in self.tasks else ""
         return EventDraft(
             kind=kind, annotator=self.annotator, item_id=item.item_id, content_hash=item.content_hash, state=state,
-            draw_id=self.draw.draw_id, rubric_version=version, active_ms=self.active.pending_ms,
-            panels=tuple(self.panels_opened),
+            policy=self.policy, draw_id=self.draw.draw_id, rubric_version=version,
+            active_ms=self.active.pending_ms(item.item_id), panels=tuple(self._panels.get(item.item_id, ())),
         )  # fmt: skip
 
     def _reveal_draft(self, reading: Reading) -> EventDraft:
         shown = tuple(verdict.record.verdict_id for verdict in reading.verdicts)
         draft = self._draft("reveal", reading.state, reading.item)
-        return replace(draft, policy=self.policy, verdicts_shown=shown, active_ms=0, panels=())
+        return replace(draft, verdicts_shown=shown, active_ms=0, panels=())
 
     def _append(self, acts: Sequence[EventDraft]) -> list[Event]:
-        events = self._complete_unfinished(acts) or self._append_new(acts)
-        for event in events:
-            self.history.add_event(event)
-        self.panels_opened = []
-        self.active.settle()
+        events = self._complete_unfinished(acts)
+        if not events:
+            events = self._append_new(acts)
+            self._take_over(events)
         return events
 
     def _append_new(self, acts: Sequence[EventDraft]) -> list[Event]:
@@ -152,30 +219,39 @@ class Ledger:
             return []
         self.study.flush()
         finished, self._unfinished = self._unfinished, []
-        if [_gist(event.act) for event in finished] == [_gist(act) for act in acts]:
-            return finished
-        for event in finished:
-            self.history.add_event(event)
-            self.states[event.act.item_id] = event.state
-        return []
+        self._take_over(finished)
+        return finished if [_gist(event.act) for event in finished] == [_gist(act) for act in acts] else []
 
-    def _state_before(self, event_id: str, item_id: str) -> LabelState:
+    def _complete_others(self, kind: Kind) -> None:
+        """Before the last act is looked up: finish acts that the journal has, unless this is that very call again."""
+        if self._unfinished and self._unfinished[0].act.kind != kind:
+            self._complete_unfinished([])
+
+    def _take_over(self, events: Sequence[Event]) -> None:
+        """Bring everything here in line with events that are safe."""
+        for event in events:
+            act = event.act
+            if "history" in self.__dict__:
+                self.history.add_event(event)
+            if act.kind in _GIVEN:
+                (self._block_labels.add if act.policy == "block" else self._block_labels.discard)(act.item_id)
+            self._states[act.item_id] = act.state
+            if (place := self._queue.place_of.get(act.item_id)) is not None:
+                self.waiting.update(place, act.state)
+            if act.kind != "reveal":
+                self.active.settle(act.item_id)
+                self._panels.pop(act.item_id, None)
+
+    def _state_before(self, step: Step) -> LabelState:
         rows = self.study.rows(
             f"""SELECT {STATE_COLUMNS} FROM label_events
-            WHERE item_id = ? AND annotator = ? AND (clock, copy_id, seq) <
-                (SELECT (clock, copy_id, seq) FROM label_events WHERE event_id = ?)
+            WHERE item_id = ? AND content_hash = ? AND annotator = ? AND round = 0 AND (clock, copy_id, seq) < (
+                SELECT (clock, copy_id, seq) FROM label_events WHERE event_id = ?)
             ORDER BY clock DESC, copy_id DESC, seq DESC LIMIT 1""",
-            [item_id, self.annotator, event_id],
+            [step.item_id, self._items.read(step.item_id).item.content_hash, self.annotator, step.event_id],
         )
         return state_of_row(rows[0]) if rows else LabelState()
 
 
 def _gist(act: EventDraft) -> tuple[str, str, str, LabelState]:
     return act.kind, act.item_id, act.undoes, act.state
-
-
-def _load_states(study: Study, annotator: str) -> dict[str, LabelState]:
-    rows = study.rows(
-        f"SELECT item_id, {STATE_COLUMNS} FROM current_labels WHERE annotator = ? AND round = 0", [annotator]
-    )
-    return {row[0]: state_of_row(row[1:]) for row in rows}

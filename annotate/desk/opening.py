@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import secrets
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from annotate.desk.desk import Desk
@@ -20,8 +22,15 @@ STRICTNESS: dict[RevealPolicy, int] = {"assisted": 0, "item": 1, "block": 2, "ne
 
 
 def task_definitions(study: Study) -> dict[str, tuple[TaskDefinition, str]]:
-    """The study's tasks in the benchmark's order: name → (definition, version)."""
-    return {t.task: (TaskDefinition.from_json(t.definition), t.version) for t in current_tasks(study)}
+    """The tasks the desk can take labels of, in the benchmark's order: name → (definition, version)."""
+    found = {t.task: (TaskDefinition.from_json(t.definition), t.version) for t in current_tasks(study)}
+    return {name: task for name, task in found.items() if takes_labels(task[0])}
+
+
+def takes_labels(task: TaskDefinition) -> bool:
+    """Whether every required decision of a task is a choice that a key can make."""
+    decisions = [task.kind, *(part.kind for part in task.parts if part.required)]
+    return all(kind == "choice" for kind in decisions)
 
 
 def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:
@@ -39,6 +48,21 @@ def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:
             "Leave --mode out.",
         )
     return wanted
+
+
+def annotator_name(given: str) -> str:
+    """A person's name as it is stored with every label.
+
+    Raises:
+        UsageError: it is empty, or holds what is no printable character.
+    """
+    name = unicodedata.normalize("NFC", given).strip()
+    if not name or not name.isprintable():
+        raise UsageError(
+            "The annotator's name is empty or holds characters that cannot be printed." , "",
+            "Say who labels, as in --annotator dr.li",
+        )  # fmt: skip
+    return name
 
 
 def make_draw(study: Study, task: str, reveal: RevealPolicy, seed: int | None, created_by: str) -> Draw:
@@ -85,8 +109,14 @@ def sit_down(
     """The desk for a person: on the draw that is there, or on one made now (policy `item` unless said otherwise).
 
     Raises:
-        UsageError: unknown task, nothing to draw, a policy that would loosen the draw's, or a seed for an old draw.
+        UsageError: unknown task, nothing to draw, a policy that would loosen the draw's, a seed for an old draw, or a
+            name, seed or time that cannot be one.
     """
+    annotator = annotator_name(annotator)
+    if minutes is not None and not 0 < minutes < math.inf:
+        raise UsageError(f"A sitting cannot last {minutes:g} minutes.", "", "Say a number above 0, as in --minutes 60")
+    if seed is not None and not 0 <= seed < 2**63:
+        raise UsageError(f"{seed} cannot be a seed.", "", "Say a whole number from 0 to 9223372036854775807.")
     tasks = task_definitions(study)
     if task and task not in tasks:
         raise UsageError(f"There is no task {task!r}.", f"Tasks of this study: {', '.join(tasks)}.")
@@ -96,7 +126,9 @@ def sit_down(
     elif seed is not None and seed != draw.seed:
         raise UsageError(f"This study has a draw with seed {draw.seed} already.", "", "Leave --seed out.")
     items: Sequence[DrawnItem] = drawn_items(study, draw.draw_id)
-    if task and not draw.task:
-        wanted = {row[0] for row in study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])}
+    chosen = [task] if task else list(tasks)
+    if not draw.task and set(chosen) != {row[0] for row in study.rows("SELECT DISTINCT task FROM current_items")}:
+        marks = ", ".join("?" for _ in chosen)
+        wanted = {row[0] for row in study.rows(f"SELECT item_id FROM current_items WHERE task IN ({marks})", chosen)}
         items = [item for item in items if item.item_id in wanted]
     return Desk(study, annotator, draw, items, tasks, policy=tightened(draw, mode), minutes=minutes, clock=clock)

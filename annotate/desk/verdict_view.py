@@ -1,20 +1,23 @@
-"""What the desk says of a verdict, once it may say anything."""
+"""What the desk says of labels and, once it may say anything of them, of verdicts."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from annotate.desk.actions import REASONS
 from judges.benchmarks.benchmark import TaskDefinition
 from store.items import StoredVerdict
-from store.records import LabelState
+from store.records import LabelState, VerdictRecord
 
 _FAILURES = {
+    "": "gave no verdict",
     "missing": "gave no verdict",
     "malformed": "gave an answer that cannot be read",
     "off_menu": "gave a label that is not in the set",
 }
+_REASON_WORDS = dict(REASONS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,8 @@ class VerdictView:
         detail: model, prompt, repeats; "" when nothing is known.
         rationale: as the judge gave it; "" for none kept.
         differs: None when it cannot be compared (failure, or no label of one's own).
-        value, parts: the label itself, for confirming it; value None on failure.
+        value, parts: the label itself, for confirming it; value None on failure. A part on which the repeats are
+            divided is left out.
     """
 
     judge: str
@@ -38,11 +42,19 @@ class VerdictView:
     parts: dict[str, str]
 
 
-def titles(task: TaskDefinition, value: str | None, parts: dict[str, str]) -> str:
+def titles(task: TaskDefinition, value: str | None, parts: Mapping[str, str]) -> str:
     """A label with its parts in the words of the task."""
     words = [_title(task, "", value)] if value is not None else []
     words += [_title(task, part.id, parts[part.id]) for part in task.parts if part.id in parts]
     return " · ".join(words)
+
+
+def label_words(task: TaskDefinition, state: LabelState) -> str:
+    """A person's label in words; "" for none."""
+    if state.cannot_judge:
+        return f"cannot judge, {_REASON_WORDS.get(state.cannot_judge, state.cannot_judge)}"
+    words = titles(task, state.value, state.parts)
+    return f"{words}, unsure" if words and state.unsure else words
 
 
 def _title(task: TaskDefinition, part: str, value: str) -> str:
@@ -51,31 +63,63 @@ def _title(task: TaskDefinition, part: str, value: str) -> str:
 
 
 def view_verdicts(task: TaskDefinition, verdicts: Sequence[StoredVerdict], own: LabelState) -> list[VerdictView]:
-    """One view a judge; repetitions are summed up as the most frequent label, a tie says so."""
+    """One view a judge (two prompts of one model are two judges); repetitions are summed up as the most frequent label.
+
+    Each part is summed up over the repetitions that gave that label. A tie is said, never broken.
+    """
     by_judge: dict[str, list[StoredVerdict]] = {}
     for verdict in verdicts:
-        by_judge.setdefault(verdict.judge, []).append(verdict)
-    return [_view(task, judge, group, own) for judge, group in by_judge.items()]
+        by_judge.setdefault(verdict.record.judge_id, []).append(verdict)
+    return [_view(task, group, own) for group in by_judge.values()]
 
 
-def _view(task: TaskDefinition, judge: str, group: list[StoredVerdict], own: LabelState) -> VerdictView:
+def _view(task: TaskDefinition, group: Sequence[StoredVerdict], own: LabelState) -> VerdictView:
     records = [verdict.record for verdict in group]
-    counted = Counter(record.label for record in records if record.label is not None)
-    best = counted.most_common(2)
-    tied = len(best) == 2 and best[0][1] == best[1][1]
-    chosen = next((r for r in records if best and r.label == best[0][0] and not tied), records[0])
-    repeats = f"{best[0][1]} of {len(records)} repeats" if best and len(records) > 1 and not tied else ""
-    if chosen.label is None:
-        headline = _FAILURES.get(chosen.failure, f"failed: {chosen.failure}")
+    labelled = [record for record in records if record.label is not None]
+    value = _most_frequent(record.label for record in labelled if record.label is not None)
+    given = [record for record in labelled if record.label == value]
+    parts = _parts(task, given)
+    if value is not None:
+        headline = titles(task, value, parts)
+        if divided := [part.title for part in task.parts if part.id not in parts and _speaks_of(given, part.id)]:
+            headline += f" · repeats disagree on: {', '.join(divided)}"
     else:
-        headline = "repeats disagree" if tied else titles(task, chosen.label, dict(chosen.parts))
-    value = None if tied else chosen.label
+        failure = records[0].failure
+        headline = "repeats disagree" if labelled else _FAILURES.get(failure, f"failed: {failure}")
+    chosen = given[0] if given else records[0]
     return VerdictView(
-        judge, headline, repeats, chosen.rationale, _differs(own, value, dict(chosen.parts)), value, dict(chosen.parts)
-    )
+        judge=group[0].judge, headline=headline, detail=_detail(group[0], len(given), len(records)),
+        rationale=chosen.rationale, differs=_differs(own, value, parts), value=value, parts=parts,
+    )  # fmt: skip
 
 
-def _differs(own: LabelState, value: str | None, parts: dict[str, str]) -> bool | None:
+def _most_frequent(labels: Iterable[str]) -> str | None:
+    """The label given most often; None for none, or when two are given equally often."""
+    best = Counter(labels).most_common(2)
+    if not best or (len(best) == 2 and best[0][1] == best[1][1]):
+        return None
+    return best[0][0]
+
+
+def _parts(task: TaskDefinition, given: Sequence[VerdictRecord]) -> dict[str, str]:
+    found = {part.id: _most_frequent(r.parts[part.id] for r in given if part.id in r.parts) for part in task.parts}
+    return {part: value for part, value in found.items() if value is not None}
+
+
+def _speaks_of(given: Sequence[VerdictRecord], part: str) -> bool:
+    return any(part in record.parts for record in given)
+
+
+def _detail(verdict: StoredVerdict, agreeing: int, repeats: int) -> str:
+    facts = [
+        verdict.model if verdict.model != verdict.judge else "",
+        f"prompt {verdict.prompt_version}" if verdict.prompt_version else "",
+        f"{agreeing} of {repeats} repeats" if agreeing and repeats > 1 else "",
+    ]
+    return " · ".join(fact for fact in facts if fact)
+
+
+def _differs(own: LabelState, value: str | None, parts: Mapping[str, str]) -> bool | None:
     if value is None or own.value is None:
         return None
     return value != own.value or any(own.parts.get(part, given) != given for part, given in parts.items())

@@ -1,1 +1,1 @@
-"""Reports for people: plain text now."""
+"""Reports for people: plain text, one HTML page, Markdown."""

@@ -19,8 +19,8 @@ from textual.screen import Screen
 from annotate.desk.actions import ACTIONS
 from annotate.desk.desk import Desk
 from annotate.tui.line_filter import ControlCharacterFilter
+from annotate.tui.screens.desk_screen import DeskScreen
 from annotate.tui.screens.label.screen import LabelScreen
-from annotate.tui.screens.review.screen import ReviewScreen
 from store.errors import SaveError
 
 LEAVING_SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT")
@@ -28,10 +28,11 @@ HANGUP_GRACE = 3.0
 """Seconds after which a process whose terminal is gone ends the hard way; every label is safe by then."""
 
 
-class DeskApp(App[None]):
-    """The reading desk on a terminal."""
+class DeskApp(App[SaveError]):
+    """The reading desk on a terminal; its return value is the error of an act that was left unsaved, if any."""
 
     TITLE = "overread"
+    CSS_PATH = "app.tcss"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "leave", "Quit", show=False, priority=True),
@@ -40,38 +41,40 @@ class DeskApp(App[None]):
 
     def __init__(self, desk: Desk, benchmark: str, remapped: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
-        self._desk = desk
-        self._label_screen = LabelScreen(desk, benchmark, remapped)
+        self.label_screen = LabelScreen(desk, benchmark, remapped)
+        self._wall = ControlCharacterFilter()
+
+    def get_default_screen(self) -> Screen[None]:
+        return self.label_screen
 
     def on_mount(self) -> None:
         self._catch_signals()
-        self.push_screen(self._label_screen)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Whatever reaches a line of the screen loses its control characters here."""
-        return [*super().get_line_filters(), ControlCharacterFilter()]
+        return [*super().get_line_filters(), self._wall]
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette offers the registry's actions."""
-        del screen
-        for action in ACTIONS:
-            yield SystemCommand(action.id.replace("_", " "), action.description,
-                                partial(self._label_screen.perform, action.id))  # fmt: skip
+        """The palette offers the registry's actions, for the screen it was opened over."""
+        if isinstance(screen, DeskScreen):
+            for action in ACTIONS:
+                run = partial(screen.perform_from_palette, action.id)
+                yield SystemCommand(action.id.replace("_", " "), action.description, run)
+
+    # Leaving
+
+    @property
+    def _desk_screens(self) -> list[DeskScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, DeskScreen)]
 
     def action_leave(self) -> None:
-        """Leave; a note that is being written is kept."""
-        if self._keep_open_note():
-            self.exit()
+        """Leave; a note that is being written is kept, an act that could not be saved is told."""
+        from annotate.tui.screens.notice.screen import SaveFailed
 
-    def _keep_open_note(self) -> bool:
-        screen = self.screen
-        if isinstance(screen, LabelScreen | ReviewScreen):
-            try:
-                screen.keep_open_note()
-            except SaveError as error:
-                self.notify(f"{error.title} {error.detail}", severity="error", markup=False)
-                return False
-        return True
+        if isinstance(self.screen, SaveFailed):
+            self.exit(self.screen.error)
+        else:
+            self._desk_screens[-1].keep_open_note(then=self.exit)
 
     def _catch_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -82,15 +85,39 @@ class DeskApp(App[None]):
                     loop.add_signal_handler(number, self._leave_on_signal, number)
 
     def _leave_on_signal(self, number: int) -> None:
-        timer = threading.Timer(HANGUP_GRACE, os._exit, args=(128 + number,))
+        self.limit_leaving(128 + number)
+        error = None
+        try:
+            self._desk_screens[-1].save_open_note_now()
+        except SaveError as failed:
+            error = failed
+        self.exit(error, return_code=128 + number)
+
+    def limit_leaving(self, code: int) -> None:
+        """End the process the hard way if leaving hangs, as it may when the terminal is gone."""
+        timer = threading.Timer(HANGUP_GRACE, os._exit, args=(code,))
         timer.daemon = True
         timer.start()
-        self._keep_open_note()
-        self.exit(return_code=128 + number)
 
 
 def run_app(desk: Desk, remapped: Mapping[str, Sequence[str]]) -> int:
-    """Show the desk until the person leaves; returns the exit code."""
+    """Show the desk until the person leaves; returns the exit code: 0, or 128 and the signal that ended it.
+
+    Raises:
+        SaveError: the person left although the last act could not be saved.
+    """
     app = DeskApp(desk, desk.ledger.study.benchmark, remapped)
-    app.run(mouse=True)
+    unsaved = app.run(mouse=True)
+    if unsaved is not None:
+        raise _left_behind(unsaved)
     return app.return_code or 0
+
+
+def _left_behind(error: SaveError) -> SaveError:
+    """What to say once the screen is gone."""
+    if error.journaled:
+        return SaveError(
+            "Your last act is in the journal, but not in the study file yet.", error.detail,
+            "The next start completes it. Nothing is lost.", journaled=True,
+        )  # fmt: skip
+    return SaveError("Your last act was not saved; everything before it is.", error.detail, "Give it again next time.")

@@ -11,8 +11,9 @@ import pkgutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from judges.benchmarks.stages import Tracing
 from store.records import LabelState, Record, VerdictRecord
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -244,8 +245,13 @@ class Benchmark(Protocol):
         ...
 
 
+@runtime_checkable
 class CorrectableBenchmark(Benchmark, Protocol):
-    """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors."""
+    """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors.
+
+    It may also offer `shares()`: metric → (numerator, denominator) where 0 ≤ numerator ≤ denominator item by item; and
+    `bounded()`: the metrics that lie between 0 and 1.
+    """
 
     def needs(self) -> Mapping[str, frozenset[str]]:
         """Metric path ("memory_integrity / recall(all)") → what must be labelled for it: a task, or "task/part"."""
@@ -276,6 +282,31 @@ class InferringBenchmark(Benchmark, Protocol):
 
         Column names and labels in them are the file's own: foreign text.
         """
+
+
+@runtime_checkable
+class DescribingBenchmark(Benchmark, Protocol):
+    """A benchmark that says more of its scores than the official script does.
+
+    Attributes:
+        headline: metric path → short name: the metrics that a table shows when it cannot show all.
+    """
+
+    headline: Mapping[str, str]
+
+    def breakdowns(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Scores]:
+        """Table name → {row: {variant: scores in the official nesting}}, or {row: scores} where there is one variant.
+
+        As for the next two, `items` come as for `as_coded`, with people's final labels, and may be consumed once.
+        """
+        ...
+
+    def warnings(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Sequence[str]:
+        """What one must know to read the scores as coded, in sentences; only what applies to this system."""
+        ...
+
+    def tracing(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Tracing:
+        """Where wrong results come from, by the verdicts and, where people labelled, by final labels."""
         ...
 
 

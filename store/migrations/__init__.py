@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from typing import Any
 
-from store.writer import in_transaction
+from store.database import in_transaction
 
 _RECORD = "INSERT INTO migrations VALUES (?, current_timestamp)"
 
@@ -18,23 +18,22 @@ def migration_names() -> list[str]:
 
 def applied(connection: Any) -> list[str]:
     """The migrations a study has, in order; [] for a new file."""
-    known = connection.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'migrations'").fetchone()
-    if not known[0]:
+    import duckdb
+
+    try:
+        rows = connection.execute("SELECT name FROM migrations ORDER BY name").fetchall()
+    except duckdb.CatalogException:
         return []
-    return [row[0] for row in connection.execute("SELECT name FROM migrations ORDER BY name").fetchall()]
+    return [row[0] for row in rows]
 
 
-def migrate(connection: Any, *, stop_before: str | None = None) -> list[str]:
-    """Apply what is missing; returns the names applied now. `stop_before` leaves off there (for tests)."""
+def migrate(connection: Any) -> list[str]:
+    """Apply what is missing; returns the names applied now."""
     done = set(applied(connection))
-    now = []
-    for name in migration_names():
-        if name == stop_before:
-            break
-        if name not in done:
-            in_transaction(connection, lambda name=name: _apply(connection, name))  # type: ignore[misc]
-            now.append(name)
-    return now
+    missing = [name for name in migration_names() if name not in done]
+    for name in missing:
+        in_transaction(connection, lambda name=name: _apply(connection, name))  # type: ignore[misc]
+    return missing
 
 
 def unknown(connection: Any) -> list[str]:

@@ -39,7 +39,8 @@ STATEMENTS = (
         draw_id VARCHAR, item_id VARCHAR, ordinal BIGINT, group_number BIGINT, stratum VARCHAR, probability DOUBLE)""",
     "CREATE TABLE journal_records (event_id VARCHAR, type VARCHAR, body VARCHAR)",
     """CREATE VIEW current_items AS
-        SELECT * FROM items QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY version DESC) = 1""",
+        SELECT i.* FROM items i ANTI JOIN (SELECT item_id, version FROM items WHERE version > 0) newer
+        ON newer.item_id = i.item_id AND newer.version > i.version""",
     """CREATE VIEW current_labels AS
         SELECT * FROM label_events
         QUALIFY row_number() OVER (

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges.benchmarks.benchmark import Undefined
-from judges.benchmarks.halumem.breakdowns import by_user, qa_by_question_type
-from judges.benchmarks.halumem.scoring import judged
+from judges.benchmarks.halumem import BENCHMARK
 
 REMOVED = object()
 
@@ -75,8 +74,9 @@ def test_no_content_raises(
     assert all(isinstance(leaf, int | float | Undefined) for leaf in leaves(scores["memory_integrity"]))
     imported.as_described()
     imported.overridden()
-    by_user(judged(imported.scored(), imported.facts), imported.facts)
-    qa_by_question_type(judged(imported.scored(), imported.facts))
+    BENCHMARK.breakdowns(imported.scored(), imported.facts)
+    BENCHMARK.warnings(imported.scored(), imported.facts)
+    json.dumps(BENCHMARK.tracing(imported.scored(), imported.facts).as_json(), allow_nan=False)
     for name, text in imported.written().items():
         for whole_text in text.splitlines() if name.endswith("jsonl") else [text]:
             json.loads(whole_text)

@@ -14,8 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judges.benchmarks.benchmark import Undefined
-from judges.benchmarks.halumem.breakdowns import by_user, qa_by_question_type
-from judges.benchmarks.halumem.scoring import decided, judged, official_score
+from judges.benchmarks.halumem.scoring import official_score
 from judges.scoring import differences
 from store.records import JudgeRecord, LabelState, VerdictRecord
 
@@ -503,28 +502,3 @@ def test_verdicts_of_another_judge_are_scored_by_their_labels() -> None:
             item.item_id, item.content_hash, other.judge_id, "Correct", raw='{"answer": "Correct"}'
         )
     assert imported.as_coded()["question_answering"]["correct_qa_ratio(all)"] == 1.0
-
-
-# Breakdowns
-
-
-def test_scores_by_user_are_those_of_a_run_of_that_user_alone(tmp_path: Path) -> None:
-    imported = read(VERDICTS, answers=[SHEET])
-    found = by_user(judged(imported.scored(), imported.facts), imported.facts)
-    for number, uuid in enumerate(found):
-        value = {name: [r for r in stat()[name] if r["uuid"] == uuid] for name in MEMBER.values()}
-        alone = read(write_stat(tmp_path, value), answers=[write_users(tmp_path, [users()[number]])])
-        assert found[uuid] == alone.as_coded()
-    assert len(found) == 2
-
-
-def test_question_answering_by_question_type_under_labels() -> None:
-    imported = read(VERDICTS, answers=[SHEET])
-    imported.label("qa", "Which race", "Correct")
-    kinds = qa_by_question_type(decided(imported.scored(), imported.facts))
-    assert {kind: (scores["qa_num"], scores["correct_qa_ratio(all)"]) for kind, scores in kinds.items()} == {
-        "Dynamic Update": (1, 1.0),
-        "Memory Boundary": (1, 0.0),
-        "Basic Fact Recall": (2, 0.5),
-        "Memory Conflict": (1, 0.0),
-    }

@@ -243,6 +243,12 @@ def test_rows_outside_are_refused_and_an_empty_document_has_none() -> None:
         document.row(0)
 
 
+def test_nothing_is_located_before_a_width_is_known() -> None:
+    document = sample()
+    assert document.locate("question", -1) is None
+    assert document.row_of(Position("dialogue", Place(1, 60))) == 0
+
+
 def test_right_to_left_text_is_announced() -> None:
     assert sample().is_right_to_left
     assert not Document([text_section("a", "A", CHINESE)]).is_right_to_left

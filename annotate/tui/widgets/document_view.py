@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,10 +16,10 @@ from textual.selection import Selection
 from textual.strip import Strip
 
 from annotate.desk.cells import cell_width
-from annotate.desk.document import Document, Highlight, Layer, Mark, Row, Run
+from annotate.desk.document import Document, Highlight, HighlightRole, Layer, Mark, Row
 from annotate.desk.find import Finder, Hit
 
-NARROWEST: int = 12
+NARROWEST: Final = 12
 """Cells below which a document is not laid out: nothing could be read."""
 
 
@@ -58,6 +58,10 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         overflow-x: hidden;
         overflow-y: scroll;
         scrollbar-size-vertical: 1;
+        scrollbar-color: $panel-lighten-2;
+        scrollbar-background: $background;
+        scrollbar-background-hover: $background;
+        scrollbar-background-active: $background;
         & > .document--title { text-style: bold; }
         & > .document--head { text-style: bold; }
         & > .document--mark { text-style: bold; }
@@ -107,6 +111,7 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._document = Document(())
         self._finder = Finder(self._document)
+        self._styles_of: dict[tuple[str, ...], Style] = {}
 
     # The document
 
@@ -132,7 +137,10 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         self._rows_changed()
 
     def _rows_changed(self) -> None:
-        self.virtual_size = Size(self.scrollable_size.width, self._document.rows)
+        """The size is set behind the reactive's back: as a reactive it would lay out the whole screen for each item."""
+        self.set_reactive(ScrollView.virtual_size, Size(self.scrollable_size.width, self._document.rows))
+        bar = self.vertical_scrollbar
+        bar.window_virtual_size, bar.window_size = self._document.rows, self.scrollable_size.height
         self.refresh()
 
     def _keep_top(self, change: Callable[[], None]) -> None:
@@ -316,7 +324,9 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         number = self.scroll_offset.y + y
         width = self.scrollable_size.width
-        base = self.rich_style
+        if not self._document.width and width >= NARROWEST:  # the first paint comes before the first resize event
+            self._document.lay_out(width)
+        base = self._look("text")
         if number >= self._document.rows:
             return Strip.blank(width, base)
         row = self._document.row(number)
@@ -337,7 +347,7 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         for run in row.runs:
             end = start + len(run.text)
             edges = sorted({start, end, min(max(first, start), end), min(max(last, start), end)})
-            style = self._style_of(run)
+            style = self._look(run.role, *run.highlights)
             for left, right in pairwise(edges):
                 chosen = first <= left < last
                 text = run.text[left - start : right - start]
@@ -348,11 +358,20 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
     def _selection_style(self) -> Style:
         return self.screen.get_component_rich_style("screen--selection")
 
-    def _style_of(self, run: Run) -> Style:
-        style = self.get_component_rich_style(f"document--{run.role}")
-        for highlight in run.highlights:
-            style += self.get_component_rich_style(self._HIGHLIGHT_CLASSES[highlight], partial=True)
+    def _look(self, role: str, *highlights: HighlightRole) -> Style:
+        """The style of a role under highlights, worked out once for each theme."""
+        style = self._styles_of.get((role, *highlights))
+        if style is None:
+            style = self.get_component_rich_style(f"document--{role}")
+            for highlight in highlights:
+                style += self.get_component_rich_style(self._HIGHLIGHT_CLASSES[highlight], partial=True)
+            self._styles_of[role, *highlights] = style
         return style
+
+    def notify_style_update(self) -> None:
+        """Another theme, or colours switched off."""
+        self._styles_of.clear()
+        super().notify_style_update()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text, as it is shown."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from judges.benchmarks.benchmark import (
     CorrectableBenchmark,
+    DescribingBenchmark,
     NativeFile,
     ScoredItem,
     Scores,
@@ -15,10 +16,11 @@ from judges.benchmarks.benchmark import (
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halumem import described, reader, scoring, totals, writer
+from judges.benchmarks.halumem import breakdowns, described, reader, scoring, totals, tracing, warnings, writer
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.recognise import kind_of_head
 from judges.benchmarks.halumem.tasks import TASKS
+from judges.benchmarks.stages import Tracing
 from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -28,6 +30,7 @@ class HaluMem:
     """The benchmark's parts behind the protocol."""
 
     name = BENCHMARK_NAME
+    headline: Mapping[str, str] = breakdowns.HEADLINE
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -50,8 +53,23 @@ class HaluMem:
     def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:
         return scoring.stated_scores(facts, judge)
 
+    def breakdowns(self, items: Iterable[ScoredItem], facts: Facts) -> Mapping[str, Scores]:
+        return breakdowns.breakdowns(items, facts)
+
+    def warnings(self, items: Iterable[ScoredItem], facts: Facts) -> Sequence[str]:
+        return warnings.warnings(items, facts)
+
+    def tracing(self, items: Iterable[ScoredItem], facts: Facts) -> Tracing:
+        return tracing.tracing(items, facts)
+
     def needs(self) -> Mapping[str, frozenset[str]]:
         return totals.needs()
+
+    def bounded(self) -> frozenset[str]:
+        return frozenset(totals.needs())
+
+    def shares(self) -> Mapping[str, tuple[str, str]]:
+        return totals.shares()
 
     def terms(self, item: ScoredItem, state: LabelState | None) -> Mapping[str, float]:
         return totals.terms(item, state)
@@ -65,4 +83,5 @@ class HaluMem:
         return writer.write_native(items, facts, provenance)
 
 
-BENCHMARK: CorrectableBenchmark = HaluMem()
+BENCHMARK = HaluMem()
+_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark] = (BENCHMARK, BENCHMARK)

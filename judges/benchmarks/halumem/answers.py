@@ -9,6 +9,7 @@ from typing import Any
 
 from judges.benchmarks.halumem.items import Session, build_item, dialogue_text, id_of, list_text, natural_key
 from judges.benchmarks.halumem.ledger import Known, Ledger, User, fingerprint, fingerprints
+from judges.benchmarks.halumem.sessions import session_fact
 from judges.benchmarks.halumem.shapes import (
     KEY_FIELD,
     SESSION,
@@ -60,6 +61,7 @@ def _user(element: Element, file: str, ledger: Ledger) -> Iterator[Record]:
         yield from _second_copy(uuid, prints, first, element, file, ledger)
         return
     user = ledger.users[uuid] = User(file, element.line, prints)
+    yield session_fact(ledger.system, uuid, sessions, len(ledger.users))
     before = ledger.items
     for number, session in enumerate(sessions):
         yield from _session(uuid, number, session, element, file, ledger)

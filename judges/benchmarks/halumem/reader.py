@@ -41,7 +41,7 @@ def read(source: Source) -> Iterator[Record]:
     system = source.system or system_name(paths)
     judges = {task.task: JudgeRecord(task.task, source.judge or DEFAULT_JUDGE) for task in TASKS}
     ledger = Ledger(system, source.judge or DEFAULT_JUDGE, {task: judge.judge_id for task, judge in judges.items()})
-    yield SystemRecord(system, system)
+    yield SystemRecord(system, system, regime=source.options.get("regime", ""))
     if "verdicts" in kinds.values():
         yield from judges.values()
     yield from _refuse(kinds)

@@ -122,21 +122,38 @@ def overridden(items: Iterable[ScoredItem], facts: Facts) -> Scores:
 
 def judged(items: Iterable[ScoredItem], facts: Facts) -> Iterator[Counted]:
     """The records the official script would read: those with a verdict."""
-    from_files = judges_of_files(facts)
-    for item in items:
-        if item.verdict is not None:
-            yield Counted(item, _fields(item) | verdict_fields(item.task, item.verdict, from_files))
+    for both in counted(items, facts):
+        if both.judged is not None:
+            yield Counted(both.item, both.judged)
 
 
 def decided(items: Iterable[ScoredItem], facts: Facts) -> Iterator[Counted]:
     """`judged` with people's final values put in, and with what only people decided."""
+    for both in counted(items, facts):
+        if both.decided is not None:
+            yield Counted(both.item, both.decided)
+
+
+class CountedTwice(NamedTuple):
+    """An item and the fields of its record by the judge and with people's final values put in; None: counts nowhere."""
+
+    item: ScoredItem
+    judged: Mapping[str, Any] | None
+    decided: Mapping[str, Any] | None
+
+
+def counted(items: Iterable[ScoredItem], facts: Facts) -> Iterator[CountedTwice]:
+    """The items with both records, which are one object where nobody decided."""
     from_files = judges_of_files(facts)
     for item in items:
+        own = _fields(item)
         answer = verdict_fields(item.task, item.verdict, from_files) if item.verdict else None
-        if item.label is not None and item.label.value is not None:
-            answer = (answer or {}) | label_fields(item.task, item.label.value, item.label.parts, answer)
-        if answer is not None:
-            yield Counted(item, _fields(item) | answer)
+        by_judge = own | answer if answer is not None else None
+        if item.label is None or item.label.value is None:
+            yield CountedTwice(item, by_judge, by_judge)
+        else:
+            label = label_fields(item.task, item.label.value, item.label.parts, answer)
+            yield CountedTwice(item, by_judge, own | (answer or {}) | label)
 
 
 def _aggregate(records: Iterable[Counted], facts: Facts) -> Scores:

@@ -50,6 +50,11 @@ def needs() -> dict[str, frozenset[str]]:
     return found
 
 
+def shares() -> dict[str, tuple[str, str]]:
+    """Metrics that lie between 0 and 1 item by item: (numerator, denominator) by path."""
+    return {f"{name}{v}": (top, bottom) for name, (top, bottom, _) in _RATIOS.items() for v in _VARIANTS}
+
+
 def terms(item: ScoredItem, state: LabelState | None) -> dict[str, float]:
     """What an item adds to the totals under a label; None: under the judge's verdict, a failed one adding nothing to
     any numerator, as coded."""

@@ -39,7 +39,7 @@ ANSWER = TaskDefinition(
             (
                 Label("A", "First: A", "h", "5"),
                 Label("B", "First: B", "i", "6"),
-                Label("C", "First: C", "j", "7"),
+                Label("C", "First: C", "y", "7"),
                 Label("D", "First: D", "k", "8"),
                 Label(NOBODY, "First: no option", "m", "9"),
             ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
 from typing import NamedTuple
 
-RESERVED = frozenset("defgnqrstuvwx")
+RESERVED = frozenset("defgjnqrstuvwx")
 """Letters that are actions of the desk. Declared here since a benchmark knows no screen; a test compares them."""
 
 FREE = tuple(letter for letter in ascii_lowercase if letter not in RESERVED)

@@ -21,13 +21,17 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Bounds:
         ValueError: n is 0 or the successes are not among the n.
     """
     _check(successes, n)
+    return wilson_share(successes / n, n, level)
+
+
+def wilson_share(share: float, n: float, level: float = 0.95) -> Bounds:
+    """The same for a share of n effective items, which need not be whole."""
     z = NormalDist().inv_cdf((1 + level) / 2)
-    share = successes / n
     centre = share + z * z / (2 * n)
     spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    low = 0.0 if successes == 0 else (centre - spread) / scale
-    high = 1.0 if successes == n else (centre + spread) / scale
+    low = 0.0 if share == 0 else (centre - spread) / scale
+    high = 1.0 if share == 1 else (centre + spread) / scale
     return Bounds(low, high)
 
 
@@ -45,6 +49,17 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Bounds:
     low = 0.0 if successes == 0 else float(betaincinv(successes, n - successes + 1, tail))
     high = 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, 1 - tail))
     return Bounds(low, high)
+
+
+def newcombe(first: int, first_n: int, second: int, second_n: int, level: float = 0.95) -> Bounds:
+    """Interval of the difference second − first of two shares (Newcombe 1998, Statist. Med. 17:873, method 10).
+
+    Raises:
+        ValueError: an n is 0 or the successes are not among the n.
+    """
+    a, b = wilson(first, first_n, level), wilson(second, second_n, level)
+    p, q = first / first_n, second / second_n
+    return Bounds(q - p - math.hypot(q - b.low, a.high - p), q - p + math.hypot(b.high - q, p - a.low))
 
 
 def _check(successes: int, n: int) -> None:

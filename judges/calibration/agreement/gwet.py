@@ -34,15 +34,18 @@ def _coefficient(ratings: LabelCounts, name: str, kind: WeightKind, bootstrap: B
     if undefined:
         return undefined
     label_weights = ratings.scale.weights(kind)
-    q = ratings.scale.size
-    spread = label_weights.sum() / (q * (q - 1))
 
     def coefficient(weights: FloatArray) -> FloatArray:
-        agreement = ratings.agreement(weights, label_weights)
-        shares = ratings.shares(weights)
-        chance = spread * (shares * (1 - shares)).sum(axis=-1)
-        return quotient(agreement - chance, 1 - chance)
+        return ac_values(ratings, weights, label_weights)
 
     value = float(coefficient(ratings.counts.astype(float)))
     plain = Statistic(value, ratings.pairable, name, dropped=with_rated_once(ratings))
     return bootstrap.attach(plain, coefficient) if bootstrap else plain
+
+
+def ac_values(ratings: LabelCounts, weights: FloatArray, label_weights: FloatArray) -> FloatArray:
+    """AC1 or AC2 from counts of patterns, shape (...), for items per pattern of shape (..., P)."""
+    q = ratings.scale.size
+    agreement, shares = ratings.agreement(weights, label_weights), ratings.shares(weights)
+    chance = label_weights.sum() / (q * (q - 1)) * (shares * (1 - shares)).sum(axis=-1)
+    return quotient(agreement - chance, 1 - chance)

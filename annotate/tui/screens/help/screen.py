@@ -1,77 +1,69 @@
-"""A text over the desk: the keys, or the rubric of the task."""
+"""A text over the desk: the keys, the rubric of the task, all that a judge said."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
 from textual.screen import ModalScreen
 
-from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
-from annotate.desk.document import Document
-from annotate.desk.sections import text_section
-from annotate.tui.screens.label.state import Span
-from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
-from judges.benchmarks.benchmark import TaskDefinition
+from annotate.tui.widgets.spans import Line, Span, push_right
 
-_SCROLL = {"down": 1, "up": -1, "j": 1, "k": -1}
-_PAGE = {"pagedown": 1, "pageup": -1, "space": 1}
+_ROWS = {"down": 1, "up": -1}
+_PAGES = {"pagedown": 1, "pageup": -1, "space": 1}
+_FAR = 1_000_000
 
 
 class TextScreen(ModalScreen[None]):
-    """Shows a text until a key closes it; arrows and page keys scroll."""
+    """Shows lines until a key closes it; arrows and page keys scroll."""
 
-    DEFAULT_CSS = """
-    TextScreen { align: center middle; background: $background; }
-    TextScreen #title { height: 1; background: $panel; }
-    TextScreen DocumentView { height: 1fr; }
-    TextScreen #close { height: 1; background: $panel; }
+    AUTO_FOCUS = ""
+    DEFAULT_CSS: ClassVar[str] = """
+    TextScreen { background: $background; overflow: hidden; }
+    TextScreen #title { split: top; height: 1; background: $panel; }
+    TextScreen #close { split: bottom; height: 1; background: $panel; }
+    TextScreen #text { height: 1fr; padding: 0 1; }
     """
 
-    def __init__(self, title: str, text: str) -> None:
+    def __init__(self, title: str, lines: list[Line]) -> None:
         super().__init__()
-        self._title = title
-        self._text = text
+        self._title_words = title
+        self._lines = lines
+        self._head, self._text, self._close = Lines(id="title"), Lines(id="text"), Lines(id="close")
 
     def compose(self) -> ComposeResult:
-        yield Lines(id="title")
-        yield DocumentView()
-        yield Lines(id="close")
+        yield from (self._head, self._close, self._text)
 
     def on_mount(self) -> None:
-        self.query_one("#title", Lines).show([[Span(f" {self._title}", "title")]])
-        self.query_one("#close", Lines).show([[Span(" any key", "key"), Span(" closes · arrows scroll", "muted")]])
-        self.query_one(DocumentView).show(Document([text_section("text", "", self._text)]))
+        self._text.show(self._lines)
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_place)
+
+    def _show_place(self) -> None:
+        """The title with how much there is, and how to leave."""
+        first, height, total = self._text.top + 1, self._text.size.height, len(self._text.rows)
+        place = f"lines {first}–{min(first + height - 1, total)} of {total} " if total > height else ""
+        title = [Span(f" {self._title_words}", "title")]
+        self._head.show([push_right(title, [Span(place, "muted")], self.size.width)])
+        scrolls = " · ↑ ↓ PgUp PgDn scroll" if total > height else ""
+        self._close.show([[Span(" any key", "key"), Span(f" closes{scrolls}", "muted")]])
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        view = self.query_one(DocumentView)
-        if event.key in _SCROLL:
-            view.scroll_rows(_SCROLL[event.key])
-        elif event.key in _PAGE:
-            view.scroll_pages(_PAGE[event.key])
+        event.prevent_default()
+        if not self.is_current:
+            return
+        page = max(self._text.size.height - 1, 1)
+        if event.key in _ROWS:
+            self._text.scroll_rows(_ROWS[event.key])
+        elif event.key in _PAGES:
+            self._text.scroll_rows(_PAGES[event.key] * page)
+        elif event.key in ("home", "end"):
+            self._text.scroll_rows(_FAR if event.key == "end" else -_FAR)
         else:
             self.dismiss(None)
-
-
-def help_text(keymap: KeyMap, task: TaskDefinition | None) -> str:
-    """All keys in words, from the registry and the task."""
-    return "\n".join(_help_lines(keymap, task))
-
-
-def _help_lines(keymap: KeyMap, task: TaskDefinition | None) -> Iterator[str]:
-    if task is not None:
-        for title, labels in [(task.title, task.labels), *((part.title, part.labels) for part in task.parts)]:
-            yield title
-            for label in labels:
-                yield f"  {label.key} or {label.digit:12} {label.title}" + (f" — {label.hint}" if label.hint else "")
-            yield ""
-        yield "  shift + label    the same, unsure"
-        yield ""
-    for action in ACTIONS:
-        yield f"  {' or '.join(keymap.keys_of[action.id]):16} {action.description}"
-    yield ""
-    yield "After x: " + ", ".join(f"{key} {words}" for key, (_, words) in REASONS.items())
-    yield "After !: " + ", ".join(f"{key} {words}" for key, (_, words) in HARMS.items())
+            return
+        self._show_place()

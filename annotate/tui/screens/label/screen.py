@@ -3,363 +3,196 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
-from textual.screen import Screen
+from textual.geometry import Size
 
-from annotate.desk.actions import Action, Choice, KeyMap
-from annotate.desk.aids import Aids
+from annotate.desk.actions import KeyMap
 from annotate.desk.desk import Desk
 from annotate.desk.document import Document
-from annotate.desk.reading import sections_for
-from annotate.tui.screens.label.state import Expecting, Line, Span, decision, footer, header
+from annotate.desk.ledger import Reading
+from annotate.desk.sections import text_section
+from annotate.desk.verdict_view import VerdictView
+from annotate.tui.screens.desk_screen import DeskScreen
+from annotate.tui.screens.label.pane import Room, decision
+from annotate.tui.screens.label.reader import Reader
+from annotate.tui.screens.label.state import end_words, footer, header, hints
 from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
-from annotate.tui.widgets.prompt import Prompt, Purpose
-from store.errors import SaveError
+from annotate.tui.widgets.prompt import Answer
+from annotate.tui.widgets.spans import Line, Role, Span, cut_line
+from store.safe_text import safe_line
 
 WIDE = 110
 """From this width on, item and decision stand side by side."""
+PANE_WIDTH = 48
+PANE_HEIGHT, TALL_PANE_HEIGHT, TALL = 9, 15, 36
+"""Rows of the decision below the item, its rule included; more of them in a window of `TALL` rows."""
 SMALLEST = (60, 20)
-CAPS_LOCK_AFTER = 3
-"""So many labels in a row given with shift look like Caps Lock."""
+READ_AHEAD_AFTER = 0.05
+"""Seconds after an item's paint when the next one is prepared: well inside the time in which no label key counts."""
+LONGEST_MESSAGE = 300
+
+WHEN_DONE = frozenset({"quit", "undo", "redo", "previous_item", "next_item", "first_open", "go_to", "help", "pace"})
+"""Actions that still mean something when nothing is left to label."""
 
 
-class LabelScreen(Screen[None]):
-    """One item at a time. Nothing has the focus except the prompt, so that every key means a label or an action."""
-
-    AUTO_FOCUS = ""
-    CSS_PATH: ClassVar[str] = "label.tcss"
+class LabelScreen(DeskScreen):
+    """One item at a time."""
 
     def __init__(self, desk: Desk, benchmark: str, remapped: Mapping[str, Sequence[str]]) -> None:
-        super().__init__()
-        self._desk = desk
+        super().__init__(desk)
         self._benchmark = benchmark
         self._keymaps = {name: KeyMap(task, remapped) for name, (task, _) in desk.ledger.tasks.items()}
-        self._expecting: Expecting = ""
-        self._shown_item = ""
-        self._aids: Aids | None = None
-        self._message = ""
-        self._shifted = 0
+        self._header, self._footer = Lines(id="header"), Lines(id="footer")
+        self._pane, self._message = Lines(id="pane"), Lines(id="message")
+        self._view = DocumentView(id="item")
+        self._reader = Reader(desk, self._view)
+        self._arranged_for = Size(0, 0)
+        self.handlers = self._all_handlers()
 
     def compose(self) -> ComposeResult:
-        yield Lines(id="header")
-        with Container(id="body"):
-            yield DocumentView(id="item")
-            with VerticalScroll(id="pane", can_focus=False):
-                yield Lines(id="decision")
-        yield Lines(id="message")
-        yield Prompt()
-        yield Lines(id="footer")
-        yield Lines(id="too-small")
+        yield from (self._header, self._footer, self._message, self._pane, self._view, self.prompt)
 
     def on_mount(self) -> None:
-        self.show_desk()
+        """Everything is in place before the first paint."""
+        self._arrange()
 
     def on_resize(self, event: events.Resize) -> None:
-        width, height = event.size
+        if event.size != self._arranged_for:
+            self._arrange()
+
+    def _arrange(self) -> None:
+        """Item and decision side by side or one above the other; a message when there is room for neither."""
+        width, height = self._arranged_for = self.app.size
         self.set_class(width >= WIDE, "-wide")
-        too_small = width < SMALLEST[0] or height < SMALLEST[1]
-        self.set_class(too_small, "-too-small")
-        if too_small:
-            words = f"This window is too small: {width}×{height}. The desk needs {SMALLEST[0]}×{SMALLEST[1]}."
-            self.query_one("#too-small", Lines).show([[Span(words, "title")]])
-        if self._shown_item:
-            self.show_desk()
-
-    # Keys
-
-    def on_key(self, event: events.Key) -> None:
-        """Labels and actions; while the prompt is open its letters never get here."""
-        event.stop()
-        prompt = self.query_one(Prompt)
-        if prompt.purpose is not None:
-            if event.key == "escape":
-                prompt.close(kept=False)
-            return
-        event.prevent_default()
-        self._desk.active.tick(self._desk.clock())
-        self.take(key_name(event))
-
-    def take(self, key: str) -> None:
-        """One key, by name."""
-        self._message = self._desk.message = ""
-        if self.has_class("-too-small") and key != "q":
-            return
-        if self._expecting:
-            self._take_second(key)
-            return
-        if self._desk.phase == "done":
-            meaning = next(iter(self._keymaps.values())).resolve(key)
-        else:
-            meaning = self._keymap.resolve(key)
-        if isinstance(meaning, Choice):
-            self._take_label(key, meaning)
-        elif isinstance(meaning, Action):
-            self.perform(meaning.id)
-        elif meaning.hint:
-            self.say(meaning.hint)
-
-    def perform(self, action: str) -> None:
-        """Carry out an action of the registry."""
-        desk = self._desk
-        stores: dict[str, Callable[[], None]] = {
-            "confirm": desk.confirm, "skip": desk.skip, "flag": desk.flag, "clear": desk.clear, "undo": desk.undo,
-            "redo": desk.redo, "next_item": lambda: desk.move(1), "previous_item": lambda: desk.move(-1),
-            "first_open": desk.first_open, "mark_evidence": self._mark_evidence,
-        }  # fmt: skip
-        shows: dict[str, Callable[[], None]] = {
-            "note": lambda: self._ask("note", desk.state.note), "find": lambda: self._ask("find"),
-            "go_to": lambda: self._ask("go_to"), "reference_wrong": self._reference_wrong,
-            "tag": lambda: self._expect("tag"), "harm": lambda: self._expect("harm"),
-            "cannot_judge": lambda: self._expect("reason"), "differences": self._differences,
-            "find_next": lambda: self._step_find(1), "find_previous": lambda: self._step_find(-1),
-            "next_similar": lambda: self._step_similar(1), "previous_similar": lambda: self._step_similar(-1),
-            "fold": self._fold, "dialogue": self._toggle_dialogue, "rubric": self._rubric, "help": self._help,
-            "pace": lambda: self.say(desk.pace_words()), "quit": self.leave,
-            "scroll_down": lambda: self._view.scroll_rows(1), "scroll_up": lambda: self._view.scroll_rows(-1),
-            "page_down": lambda: self._view.scroll_pages(1), "page_up": lambda: self._view.scroll_pages(-1),
-        }  # fmt: skip
-        if desk.phase == "done" and action not in _WHEN_DONE:
-            return
-        if action in stores:
-            self.save(stores[action])
-        else:
-            shows[action]()
-
-    def _take_label(self, key: str, choice: Choice) -> None:
-        if self._desk.phase == "done":
-            return
-        if refusal := self._desk.guard.refusal(key, self._desk.clock()):
-            self.say(refusal)
-            return
-        self._shifted = self._shifted + 1 if choice.unsure else 0
-        self.save(lambda: self._desk.choose(choice))
-        if self._shifted >= CAPS_LOCK_AFTER:
-            self.say(f"{self._message} · {self._shifted} unsure in a row: is Caps Lock on?".removeprefix(" · "))
-
-    def _take_second(self, key: str) -> None:
-        expecting, self._expecting = self._expecting, ""
-        if key == "escape":
-            self.show_desk()
-            return
-        second = {"tag": self._desk.toggle_tag, "harm": self._desk.set_harm, "reason": self._desk.cannot_judge}
-        self.save(lambda: second[expecting](_plain(key)))
-
-    # Saving
-
-    def save(self, act: Callable[[], None]) -> None:
-        """Do what stores; when it cannot be made safe, stay, say so, and offer to try again."""
-        try:
-            act()
-        except SaveError as error:
-            from annotate.tui.screens.notice.screen import SaveFailed
-
-            self.app.push_screen(SaveFailed(error), lambda again: self.save(act) if again else self.leave())
-            return
-        self._message = self._desk.message or self._message
+        self.set_class(height >= TALL, "-tall")
+        self.set_class(self._too_small, "-too-small")
         self.show_desk()
 
-    def on_prompt_answered(self, answer: Prompt.Answered) -> None:
-        """What was written in the prompt."""
+    @property
+    def _too_small(self) -> bool:
+        width, height = self._arranged_for
+        return width < SMALLEST[0] or height < SMALLEST[1]
+
+    @property
+    def _room(self) -> Room:
+        width, height = self._arranged_for
+        if width >= WIDE:
+            return Room(PANE_WIDTH - 3, height - 3, wide=True)
+        return Room(width - 2, (TALL_PANE_HEIGHT if height >= TALL else PANE_HEIGHT) - 1, wide=False)
+
+    # What keys are about
+
+    @property
+    def reading(self) -> Reading:
+        return self.desk.current
+
+    @property
+    def keymap(self) -> KeyMap:
+        """The keys of the current item's task; where there is none, any task's: the actions are the same."""
+        if self.desk.phase == "done":
+            return next(iter(self._keymaps.values()))
+        return self._keymaps[self.desk.current.task.task]
+
+    def verdicts(self) -> Sequence[VerdictView]:
+        return self.desk.shown_verdicts()
+
+    def take(self, key: str) -> None:
+        if not self._too_small or key in self.keymap.keys_of["quit"]:
+            super().take(key)
+
+    def perform(self, action: str) -> None:
+        if self.desk.phase != "done" or action in WHEN_DONE:
+            self.handlers[action]()
+
+    def _all_handlers(self) -> dict[str, Callable[[], None]]:
+        """What each action of the registry does here."""
+        desk, reader, view = self.desk, self._reader, self._view
+        stores: dict[str, Callable[[], None]] = {
+            "skip": desk.skip, "clear": desk.clear, "first_open": desk.first_open, "mark_evidence": self._mark_evidence,
+        }  # fmt: skip
+        says: dict[str, Callable[[], str]] = {
+            "find_next": lambda: reader.step_find(1), "find_previous": lambda: reader.step_find(-1),
+            "differences": reader.differences, "next_similar": lambda: reader.step_similar(1),
+            "previous_similar": lambda: reader.step_similar(-1), "next_turn": lambda: reader.step_turn(1),
+            "previous_turn": lambda: reader.step_turn(-1), "fold": reader.fold, "dialogue": reader.toggle_dialogue,
+        }  # fmt: skip
+        shows: dict[str, Callable[[], None]] = {
+            "find": lambda: self.prompt.ask("find"), "go_to": lambda: self.prompt.ask("go_to"),
+            "scroll_down": lambda: view.scroll_rows(1), "scroll_up": lambda: view.scroll_rows(-1),
+            "page_down": lambda: view.scroll_pages(1), "page_up": lambda: view.scroll_pages(-1),
+        }  # fmt: skip
+        saying = {name: lambda words=words: self.say(words()) for name, words in says.items()}
+        return {**self.common_handlers(), **self.saving(stores), **saying, **shows}
+
+    def answered(self, answer: Answer) -> None:
         text = answer.text.strip()
-        if answer.purpose == "note":
-            self.save(lambda: self._desk.set_note(text))
-        elif answer.kept and answer.purpose == "reference_wrong":
-            self.save(lambda: self._desk.set_reference_wrong(text))
-        elif answer.kept and answer.purpose == "go_to":
-            self.save(lambda: self._desk.go_to(int(text)) if text.isdecimal() else None)
-        elif answer.kept and answer.purpose == "find" and self._aids is not None:
-            count = self._view.find(text)
-            self.say(f"{count} found: . next, , previous" if count else "not found")
-            self._step_find(1)
-
-    def keep_open_note(self) -> None:
-        """Store a note that is still being written; called before the desk is left for whatever reason."""
-        prompt = self.query_one(Prompt)
-        if prompt.purpose == "note":
-            prompt.purpose = None
-            self._desk.set_note(prompt.text.strip())
-
-    def leave(self) -> None:
-        """End the sitting."""
-        self.app.exit()
-
-    # Showing
-
-    def show_desk(self) -> None:
-        """Bring everything on the screen in line with the desk."""
-        desk = self._desk
-        if desk.review is not None:
-            self._open_review()
-            return
-        width = self.size.width
-        wide = width >= WIDE
-        self.query_one("#header", Lines).show([header(desk, self._benchmark, width)])
-        if desk.phase == "done":
-            self._show_end()
+        if answer.kept and answer.purpose == "go_to":
+            self.save(lambda: self.desk.go_to(_number(text)))
+        elif answer.kept and answer.purpose == "find":
+            self.say(self._reader.find(text))
         else:
-            self._show_item()
-            self.query_one("#decision", Lines).show(decision(desk, self._expecting, wide=wide))
-            self.query_one("#footer", Lines).show([footer(self._keymap, width)])
-        self.say(self._message)
+            super().answered(answer)
 
-    def say(self, message: str) -> None:
-        """The line above the keys."""
-        self._message = message
-        self.query_one("#message", Lines).show([[Span(f" {message}", "chosen")]] if message else [[]])
-
-    def _show_item(self) -> None:
-        desk = self._desk
-        reading = desk.current
-        if reading.item.item_id != self._shown_item:
-            self._shown_item = reading.item.item_id
-            document = Document(sections_for(reading, desk.ledger.study))
-            self._aids = Aids(document, reading.task)
-            self._view.show(document)
-        if self._aids is not None:
-            self._aids.mark_evidence(reading.state.evidence)
-            self._view.refresh()
-        if desk.guard.painted_at is None:
-            self.call_after_refresh(self._painted)
-
-    def _painted(self) -> None:
-        self._desk.guard.painted(self._desk.clock())
-
-    def _show_end(self) -> None:
-        desk = self._desk
-        title = "The time of this sitting is over." if desk.time_is_up else "Everything in this queue is labelled."
-        lines: list[Line] = [[Span(title, "title")], [], *([Span(sentence)] for sentence in desk.summary())]
-        if not len(desk.queue):
-            lines = [[Span("There is nothing to label in this draw.", "title")]]
-        self._shown_item = ""
-        self._view.show(Document([]))
-        self.query_one("#decision", Lines).show(
-            [*lines, [], [Span("q", "key"), Span(" leave   "), Span("←", "key"), Span(" back")]]
-        )
-        self.query_one("#footer", Lines).show(
-            [[Span(" q", "key"), Span(" quit   ", "muted"), Span("u", "key"), Span(" undo", "muted")]]
-        )
+    def _mark_evidence(self) -> None:
+        turn = self._reader.turn
+        if not self._reader.has_dialogue:
+            self.desk.message = "this item has no dialogue"
+        elif turn is None:
+            self.desk.message = "no turn chosen: } goes through the turns, ] to the most similar one"
+        else:
+            self.desk.toggle_evidence(turn)
 
     def _open_review(self) -> None:
         from annotate.tui.screens.review.screen import ReviewScreen
 
-        self._shown_item = ""
-        self.app.push_screen(ReviewScreen(self._desk, self._benchmark, self._keymaps), lambda _: self.show_desk())
+        screen = ReviewScreen(self.desk, self._benchmark, self._keymaps)
+        self.app.push_screen(screen, lambda _: self.show_desk())
 
-    @property
-    def _view(self) -> DocumentView:
-        return self.query_one(DocumentView)
+    # Showing
 
-    @property
-    def _keymap(self) -> KeyMap:
-        return self._keymaps[self._desk.current.task.task]
-
-    # Helps for the eye
-
-    def _differences(self) -> None:
-        if self._aids is not None:
-            self.say(self._aids.toggle_differences())
-            self._view.refresh()
-
-    def _step_find(self, step: int) -> None:
-        hit = self._view.find_step(step)
-        if hit is None:
-            self.say(self._message or "nothing found yet: / finds")
-            return
-        self._note_panel(hit.section)
-        current = self._view.current_hit
-        self.say(f"hit {(current or 0) + 1} of {len(self._view.hits)}")
-
-    def _step_similar(self, step: int) -> None:
-        if self._aids is None:
-            return
-        self.say(self._aids.step_similar(step))
-        if self._aids.turn is not None:
-            self._note_panel(self._aids.dialogue)
-            self._view.jump_to(self._aids.dialogue, self._aids.turn)
-        self._view.refresh()
-
-    def _mark_evidence(self) -> None:
-        if self._aids is None or not self._aids.dialogue:
-            self._desk.message = "this item has no dialogue"
-            return
-        turn = self._aids.turn
-        if turn is None:
-            self._desk.message = "no turn chosen: ] goes to the most similar one"
-            return
-        self._desk.toggle_evidence(turn)
-
-    def _fold(self) -> None:
-        document = self._view.document
-        if document.rows:
-            section = document.position(self._view.top_row).section
-            self._view.toggle_section(section)
-            self._note_panel(section)
-
-    def _toggle_dialogue(self) -> None:
-        if self._aids is None or not self._aids.dialogue:
-            self.say("this item has no dialogue")
-            return
-        self._view.toggle_section(self._aids.dialogue)
-        self._note_panel(self._aids.dialogue)
-
-    def _note_panel(self, section: str) -> None:
-        """Opening a panel that the judge did not see is recorded with the label."""
-        unseen = {panel.field for panel in self._desk.current.task.panels if not panel.judge_saw}
-        if section in unseen:
-            self._desk.ledger.open_panel(section)
-
-    # Asking
-
-    def _ask(self, purpose: Purpose, text: str = "") -> None:
-        self.query_one(Prompt).ask(purpose, text)
-
-    def _expect(self, expecting: Expecting) -> None:
-        if expecting == "tag" and not self._desk.current.task.tags:
-            self.say("this task has no tags")
-            return
-        self._expecting = expecting
-        self.show_desk()
-
-    def _reference_wrong(self) -> None:
-        if self._desk.state.reference_wrong:
-            self.save(self._desk.withdraw_reference_wrong)
+    def show_desk(self) -> None:
+        if self._too_small:
+            width, height = self._arranged_for
+            words = f"This window is too small: {width}×{height}. The desk needs {SMALLEST[0]}×{SMALLEST[1]}."
+            self._message.show([[Span(words, "title")]])
+        elif self.desk.review is not None:
+            self._open_review()
         else:
-            self._ask("reference_wrong", self._desk.state.right_answer)
+            self._header.show([header(self.desk, self._benchmark, self._arranged_for.width)])
+            self._show_end() if self.desk.phase == "done" else self._show_item()
+            self.say(self.desk.message)
 
-    def _rubric(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen
+    def say(self, message: str, role: Role = "chosen") -> None:
+        line: Line = [Span(f" {safe_line(message, LONGEST_MESSAGE)}", role)] if message else []
+        self._message.show([cut_line(line, self._arranged_for.width)])
 
-        task = self._desk.current.task
-        self.app.push_screen(TextScreen(f"Rubric: {task.title}", task.rubric))
+    def _show_item(self) -> None:
+        self._reader.show(self.desk.current)
+        names_model = self._reader.names_model
+        self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, names_model=names_model))
+        self._footer.show([footer(self.keymap, self._arranged_for.width)])
+        if self.desk.guard.painted_at is None:
+            self.call_after_refresh(self._painted)
 
-    def _help(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen, help_text
+    def _painted(self) -> None:
+        self.desk.guard.painted(self.desk.clock())
+        self.set_timer(READ_AHEAD_AFTER, self._reader.look_ahead)
 
-        if self._desk.phase == "done":
-            keymap = next(iter(self._keymaps.values()))
-            self.app.push_screen(TextScreen("Keys", help_text(keymap, None)))
-        else:
-            self.app.push_screen(TextScreen("Keys", help_text(self._keymap, self._desk.current.task)))
+    def _show_end(self) -> None:
+        self._reader.show_text(Document([text_section("end", "", end_words(self.desk))]))
+        keys = hints(self.keymap, [("quit", "leave"), ("previous_item", "back to the last item"), ("undo", "undo")])
+        self._pane.show([keys])
+        self._footer.show([[Span(" "), *hints(self.keymap, [("help", "keys")])]])
 
-
-_WHEN_DONE = {"quit", "undo", "redo", "previous_item", "next_item", "first_open", "go_to", "help", "pace"}
-
-
-def key_name(event: events.Key) -> str:
-    """A key as the registry names it: the character it gives, or its name."""
-    if event.character == " ":
-        return "space"
-    if event.character is not None and event.is_printable:
-        return event.character
-    return event.key
+    def on_document_view_sections_opened(self, message: DocumentView.SectionsOpened) -> None:
+        """Also a click opens a panel."""
+        if message.view.document is self._view.document:
+            self._reader.note_opened(message.sections)
 
 
-def _plain(key: str) -> str:
-    from annotate.desk.actions import normalise_key
-
-    return normalise_key(key).lower()
+def _number(text: str) -> int:
+    """What was asked for; 0, which is no item's number, when it is none."""
+    return int(text) if text.isdecimal() else 0

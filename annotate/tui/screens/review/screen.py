@@ -2,137 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
-from textual.screen import Screen
 
-from annotate.desk.actions import Action, Choice, KeyMap
+from annotate.desk.actions import KeyMap
 from annotate.desk.desk import Desk
-from annotate.tui.screens.label.screen import key_name
-from annotate.tui.screens.label.state import Span
-from annotate.tui.screens.review.state import review_footer, review_header, review_lines
+from annotate.desk.ledger import Reading
+from annotate.desk.review import BlockReview
+from annotate.desk.verdict_view import VerdictView
+from annotate.tui.screens.desk_screen import DeskScreen
+from annotate.tui.screens.label.pane import menu
+from annotate.tui.screens.review.state import review_footer, review_header, review_rows
 from annotate.tui.widgets.lines import Lines
-from annotate.tui.widgets.prompt import Prompt
-from store.errors import SaveError
+from annotate.tui.widgets.spans import Role, Span, wrap_lines
+from store.safe_text import safe_line
+
+LONGEST_MESSAGE = 300
+NARROWEST = 20
 
 
-class ReviewScreen(Screen[None]):
+class ReviewScreen(DeskScreen):
     """Dismissed when the desk has gone on."""
 
-    AUTO_FOCUS = ""
-    DEFAULT_CSS = """
-    ReviewScreen #header { height: 1; background: $panel; }
-    ReviewScreen #lines { height: 1fr; padding: 1 1; }
-    ReviewScreen #block { height: auto; }
-    ReviewScreen #message { height: 1; }
-    ReviewScreen #footer { height: 1; background: $panel; }
+    DEFAULT_CSS: ClassVar[str] = """
+    ReviewScreen { layers: base prompt; overflow: hidden; }
+    ReviewScreen #header { split: top; height: 1; background: $panel; }
+    ReviewScreen #footer { split: bottom; height: 1; background: $panel; }
+    ReviewScreen #message { split: bottom; height: auto; max-height: 8; }
+    ReviewScreen #block { height: 1fr; padding: 1 1 0 1; }
+    ReviewScreen Prompt { margin-bottom: 1; }
     """
 
     def __init__(self, desk: Desk, benchmark: str, keymaps: Mapping[str, KeyMap]) -> None:
-        super().__init__()
-        self._desk = desk
+        super().__init__(desk)
         self._benchmark = benchmark
         self._keymaps = keymaps
+        self._header, self._footer = Lines(id="header"), Lines(id="footer")
+        self._block, self._message = Lines(id="block"), Lines(id="message")
+        self.handlers = self._all_handlers()
 
     def compose(self) -> ComposeResult:
-        yield Lines(id="header")
-        with VerticalScroll(id="lines", can_focus=False):
-            yield Lines(id="block")
-        yield Lines(id="message")
-        yield Prompt()
-        yield Lines(id="footer")
-
-    def on_mount(self) -> None:
-        self._show()
+        yield from (self._header, self._footer, self._message, self._block, self.prompt)
 
     def on_resize(self) -> None:
-        self._show()
+        self.call_after_refresh(self.show_desk)
 
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        prompt = self.query_one(Prompt)
-        if prompt.purpose is not None:
-            if event.key == "escape":
-                prompt.close(kept=False)
-            return
-        event.prevent_default()
-        self._desk.active.tick(self._desk.clock())
-        self.take(key_name(event))
+    # What keys are about
+
+    @property
+    def review(self) -> BlockReview:
+        """The review under way; keys count only while there is one."""
+        assert self.desk.review is not None
+        return self.desk.review
+
+    @property
+    def reading(self) -> Reading:
+        return self.review.line.reading
+
+    @property
+    def keymap(self) -> KeyMap:
+        return self._keymaps[self.reading.task.task]
+
+    def verdicts(self) -> Sequence[VerdictView]:
+        return self.review.line.views
 
     def take(self, key: str) -> None:
-        """One key, by name."""
-        review = self._desk.review
-        if review is None:
-            return
-        self._desk.message = ""
-        meaning = self._keymaps[review.line.reading.task.task].resolve(key)
-        if isinstance(meaning, Choice):
-            if refusal := self._desk.guard.refusal(key, self._desk.clock()):
-                self._say(refusal)
-            else:
-                self._save(lambda: self._desk.choose(meaning))
-        elif isinstance(meaning, Action):
-            self._perform(meaning.id)
-        elif meaning.hint:
-            self._say(meaning.hint)
+        if self.desk.review is not None:
+            super().take(key)
 
-    def _perform(self, action: str) -> None:
-        desk = self._desk
+    def perform(self, action: str) -> None:
+        if self.desk.review is None:
+            return
+        if action in self.handlers:
+            self.handlers[action]()
+        else:
+            self.say("not in the review: Enter goes through it, then it works again", "warning")
+
+    def _all_handlers(self) -> dict[str, Callable[[], None]]:
+        """What each action that has a meaning in a review does here."""
+        desk, block = self.desk, self._block
         moves: dict[str, Callable[[], None]] = {
-            "confirm": desk.confirm,
             "scroll_down": lambda: desk.move(1),
             "scroll_up": lambda: desk.move(-1),
-            "next_item": lambda: desk.move(1),
-            "previous_item": lambda: desk.move(-1),
-            "undo": desk.undo,
-            "redo": desk.redo,
         }
-        if action == "note" and desk.review is not None:
-            self.query_one(Prompt).ask("note", desk.review.line.reading.state.note)
-        elif action == "quit":
-            self.app.exit()
-        elif action in moves:
-            self._save(moves[action])
+        shows: dict[str, Callable[[], None]] = {
+            "dialogue": self._show_item,
+            "page_down": lambda: block.scroll_rows(max(block.size.height - 1, 1)),
+            "page_up": lambda: block.scroll_rows(-max(block.size.height - 1, 1)),
+        }
+        return {**self.common_handlers(), **self.saving(moves), **shows}
 
-    def on_prompt_answered(self, answer: Prompt.Answered) -> None:
-        """Why: the note of the line at the cursor."""
-        self._save(lambda: self._desk.set_note(answer.text.strip()))
+    def _show_item(self) -> None:
+        from annotate.tui.screens.review.item import ItemScreen
 
-    def keep_open_note(self) -> None:
-        """Store a note that is still being written."""
-        prompt = self.query_one(Prompt)
-        if prompt.purpose == "note":
-            prompt.purpose = None
-            self._desk.set_note(prompt.text.strip())
+        self.app.push_screen(ItemScreen(self.desk, self.reading))
 
-    def _save(self, act: Callable[[], None]) -> None:
-        try:
-            act()
-        except SaveError as error:
-            from annotate.tui.screens.notice.screen import SaveFailed
+    # Showing
 
-            self.app.push_screen(SaveFailed(error), lambda again: self._save(act) if again else self.app.exit())
-            return
-        if self._desk.review is None:
-            self.dismiss(None)
-        else:
-            self._show()
-
-    def _show(self) -> None:
-        review = self._desk.review
+    def show_desk(self) -> None:
+        review = self.desk.review
         if review is None:
+            if self.is_current:
+                self.dismiss(None)
             return
-        lines, row = review_lines(review, self.size.width - 4)
-        self.query_one("#header", Lines).show([review_header(self._benchmark, review)])
-        self.query_one("#block", Lines).show(lines)
-        self.query_one("#footer", Lines).show([review_footer(review.line.reading.task)])
-        self._say(self._desk.message)
-        self.query_one("#lines", VerticalScroll).scroll_to(y=max(0, row - 4), animate=False)
-        if self._desk.guard.painted_at is None:
-            self.call_after_refresh(lambda: self._desk.guard.painted(self._desk.clock()))
+        width = self.app.size.width
+        rows, cursor = review_rows(review, max(width - 2, NARROWEST))
+        self._header.show([review_header(self._benchmark, review, width)])
+        self._footer.show([review_footer(self.keymap, review, width)])
+        self._block.show(rows, self._block.top)
+        self._block.reveal(cursor.start, cursor.stop - 1)
+        if self.expecting:
+            self._message.show(wrap_lines(menu(self.reading, self.expecting, wide=False), width))
+        else:
+            self.say(self.desk.message)
+        if self.desk.guard.painted_at is None:
+            self.call_after_refresh(lambda: self.desk.guard.painted(self.desk.clock()))
 
-    def _say(self, message: str) -> None:
-        self.query_one("#message", Lines).show([[Span(f" {message}", "chosen")]] if message else [[]])
+    def say(self, message: str, role: Role = "chosen") -> None:
+        self._message.show([[Span(f" {safe_line(message, LONGEST_MESSAGE)}", role)]] if message else [])

@@ -2,62 +2,75 @@
 
 from __future__ import annotations
 
+from annotate.desk.actions import KeyMap
 from annotate.desk.reading import headline
 from annotate.desk.review import BlockReview, ReviewLine
-from annotate.desk.verdict_view import titles
-from annotate.tui.screens.label.state import Line, Span, label_keys
-from judges.benchmarks.benchmark import TaskDefinition
+from annotate.desk.verdict_view import VerdictView, label_words
+from annotate.tui.screens.label.pane import label_keys, marks
+from annotate.tui.screens.label.state import hints, key_sign
+from annotate.tui.widgets.spans import Line, Span, cut_line, cut_rows, push_right, wrap_lines
 from store.safe_text import safe_line
 
+FULL_ROWS, SHORT_ROWS = 6, 1
+"""Rows of a rationale that are shown at the cursor, and elsewhere."""
 
-def review_header(benchmark: str, review: BlockReview) -> Line:
+
+def review_header(benchmark: str, review: BlockReview, width: int) -> Line:
     """What this block comes to."""
     hidden = f", {review.hidden} stay hidden" if review.hidden else ""
-    return [
-        Span(
-            f" overread  {benchmark}   Review: {review.labelled} labelled, {review.differing} differ{hidden}"
-            f"   {review.place + 1} / {len(review.lines)}",
-            "title",
-        )
-    ]
+    words = f"{review.labelled} labelled, {review.differing} differ{hidden}"
+    place = [Span(f"{review.place + 1} / {len(review.lines)} ", "title")]
+    for left in (f" overread  {benchmark}   Review of the block: {words}", f" Review: {words}"):
+        line = push_right([Span(left, "title")], place, width)
+        if sum(len(span.text) for span in line) <= width:
+            return line
+    return cut_line([Span(f" Review: {words}", "title")], width)
 
 
-def review_lines(review: BlockReview, width: int) -> tuple[list[Line], int]:
-    """All lines of the review and the row at which the cursor's line begins."""
+def review_rows(review: BlockReview, width: int) -> tuple[list[Line], range]:
+    """All rows of the review, and those of the line at the cursor."""
     rows: list[Line] = []
-    cursor = 0
+    cursor = range(0)
     for place, line in enumerate(review.lines):
+        first = len(rows)
+        rows += _line_rows(line, width, current=place == review.place)
         if place == review.place:
-            cursor = len(rows)
-        rows += _line(line, width, current=place == review.place)
+            cursor = range(first, len(rows))
     return rows, cursor
 
 
-def _line(line: ReviewLine, width: int, *, current: bool) -> list[Line]:
+def _line_rows(line: ReviewLine, width: int, *, current: bool) -> list[Line]:
     reading = line.reading
-    own = titles(reading.task, reading.state.value, dict(reading.state.parts)) or "cannot judge"
-    arrow = "▶ " if current else "  "
-    sign = Span("≠ ", "differs") if line.differs else Span("= ", "muted")
-    room = max(20, width - 30)
-    rows: list[Line] = [
-        [Span(arrow, "key"), sign, Span(headline(reading, room), "title"), Span(f"  {reading.task.task}", "muted")],
-        [Span("      you    "), Span(own, "chosen"), Span(", unsure" if reading.state.unsure else "")],
-    ]
+    sign = Span("≠ differs  ", "differs") if line.differs else Span("= agrees   ", "muted")
+    if line.differs is False and all(view.differs is None for view in line.views):
+        sign = Span("? cannot be compared  ", "muted")
+    title: Line = [Span("▶ " if current else "  ", "key"), sign, Span(headline(reading, 200), "title")]
+    rows = [cut_line([*title, Span(f"  {reading.task.task}", "muted")], width)]
+    rows.append([Span("      you    "), Span(safe_line(label_words(reading.task, reading.state), 120), "chosen")])
     for view in line.views:
-        name = f"  {safe_line(view.judge, 30)}" + (f" · {view.detail}" if view.detail else "")
-        rows.append([Span("      judge  "), Span(view.headline, "judge"), Span(name, "muted")])
-        reason = f"“{safe_line(view.rationale, 400 if current else max(20, width - 20))}”"
-        rows.append([Span("             "), Span(reason if view.rationale else "no rationale kept", "muted")])
-    if reading.state.note:
-        rows.append([Span("      note   "), Span(safe_line(reading.state.note, room))])
+        rows += _view_rows(view, width, FULL_ROWS if current else SHORT_ROWS)
+    for name, words in marks(reading.state):
+        told = wrap_lines([[Span(f"      {name:<6} ", "muted"), Span(words)]], width)
+        rows += cut_rows(told, FULL_ROWS if current else SHORT_ROWS, width, [])
     return [*rows, []]
 
 
-def review_footer(task: TaskDefinition) -> Line:
+def _view_rows(view: VerdictView, width: int, most: int) -> list[Line]:
+    who = f"   {safe_line(view.judge, 30)}" + (f" · {view.detail}" if view.detail else "")
+    head: Line = [Span("      judge  "), Span(safe_line(view.headline, 80), "judge"), Span(who, "muted")]
+    if not view.rationale:
+        return [head, [Span("             no rationale kept", "muted")]]
+    reason = wrap_lines([[Span(f"             “{safe_line(view.rationale, 2000)}”")]], width)
+    return [head, *cut_rows(reason, most, width, [])]
+
+
+def review_footer(keymap: KeyMap, review: BlockReview, width: int) -> Line:
     """The keys of the review."""
-    labels = " ".join(label_keys(task))
-    return [
-        Span(" ⏎", "key"), Span(" keep mine   ", "muted"), Span(labels, "key"), Span(" revise   ", "muted"),
-        Span("n", "key"), Span(" why   ", "muted"), Span("↓ ↑", "key"), Span(" move   ", "muted"),
-        Span("u", "key"), Span(" undo   ", "muted"), Span("q", "key"), Span(" quit", "muted"),
+    labels = " ".join(label_keys(review.line.reading.task))
+    line: Line = [
+        Span(f" {key_sign(keymap.keys_of['confirm'][0])}", "key"), Span(" keep mine   ", "muted"),
+        Span(labels, "key"), Span(" revise   ", "muted"),
+        *hints(keymap, [("note", "why"), ("scroll_down", "next"), ("dialogue", "item"), ("verdict", "judge"),
+                        ("undo", "undo"), ("help", "keys"), ("quit", "quit")]),
     ]  # fmt: skip
+    return cut_line(line, width)

@@ -1,0 +1,139 @@
+"""The first page: may this judge score the full benchmark, what does it get wrong, how much does that matter?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from annotate.report.blocks import Block, Callout, Heading, LinkLine, Listing, Overview, Paragraph, Section, Verdict
+from annotate.report.disagreements import danger
+from annotate.report.facts import Facts, Judged
+from annotate.report.scores import Change, greatest_changes
+from annotate.report.task_section import danger_words, headline, outcome_words
+from annotate.report.words import count, counted, decimal, listed, percent
+from judges.calibration.checks import Outcome
+from judges.scoring import StudyScores
+
+_ANSWERS: Final[Mapping[Outcome, tuple[str, str]]] = {
+    "good_enough": ("Yes", "This judge is good enough to score {}."),
+    "falls_short": ("No", "This judge should not score {} as it is."),
+    "undecided": ("Not yet", "The labels do not say yet whether this judge may score {}."),
+}
+
+
+def opening_section(facts: Facts, scores: Sequence[StudyScores]) -> Section:
+    """The answer on every judge, each task in a line, and the metric that people's labels move furthest."""
+    blocks: list[Block] = []
+    for judge in facts.judges:
+        blocks += _judge_blocks(facts, judge, [one for one in scores if one.judge == judge])
+    if not facts.judges:
+        blocks.append(Paragraph("There are labels, and no verdicts yet to compare them with."))
+    blocks.append(Paragraph(_NOT_FOR_ANNOTATORS, "small"))
+    return Section("answer", "", tuple(blocks), page=False)
+
+
+_NOT_FOR_ANNOTATORS = (
+    "This report shows verdicts, also such as annotators are never shown. Keep it from everybody who still labels."
+)
+
+
+def scored(facts: Facts) -> str:
+    """What the judge would score: the benchmark, or the one task that is reported on."""
+    return f"the task {facts.tasks[facts.options.task].title}" if facts.options.task else "the full benchmark"
+
+
+def _judge_blocks(facts: Facts, judge: str, scores: Sequence[StudyScores]) -> Iterator[Block]:
+    judged = [one for one in facts.judged if one.judge == judge]
+    unlabelled = [task for task, audit in facts.audit.tasks.items() if not audit.labelled]
+    if len(facts.judges) > 1:
+        yield Heading(f"Judge {judge}", 2)
+    outcome = overall(judged, unlabelled)
+    word, said = _ANSWERS[outcome]
+    yield Verdict(outcome, word, said.format(scored(facts)), _why(judged, unlabelled))
+    for one in judged:
+        found = None if one.part else danger(facts, one.task, judge)
+        if found is not None and found.passed.n:
+            where = f" ({one.title})" if len(facts.tasks) > 1 else ""
+            yield Callout("danger" if found.count else "safe", f"{danger_words(found)}{where}.")
+    yield Overview(tuple(_line(facts, one) for one in sorted(judged, key=_worst_first)))
+    if unlabelled:
+        names = [facts.block_title(task) for task in unlabelled]
+        yield Paragraph(f"Nothing is labelled in {listed(names)}.")
+    yield Paragraph(_rule(facts), "small")
+    yield from _how_much(scores)
+
+
+def overall(judged: Sequence[Judged], unlabelled: Sequence[str]) -> Outcome:
+    """No where one block falls short, yes where all are good enough and none is unlabelled."""
+    outcomes = {one.assessment.outcome for one in judged}
+    if "falls_short" in outcomes:
+        return "falls_short"
+    return "good_enough" if outcomes == {"good_enough"} and not unlabelled else "undecided"
+
+
+def _why(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
+    """How many blocks came to what."""
+    counts = Counter(one.assessment.outcome for one in judged)
+    counts["undecided"] += len(unlabelled)
+    total = sum(counts.values())
+    words: dict[Outcome, str] = {
+        "falls_short": "falls short in",
+        "undecided": "is undecided in",
+        "good_enough": "is good enough in",
+    }
+    said = [f"{words[outcome]} {counts[outcome]}" for outcome in words if counts[outcome]]
+    parts = f"It {listed(said)} of {total} tasks or parts of tasks." if total > 1 else ""
+    return f"{parts} {_more_labels(judged, unlabelled)}".strip()
+
+
+def _more_labels(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
+    """How many labels would decide all that is open: a label of a task counts for its parts too."""
+    needed: dict[str, list[int | None]] = {}
+    for one in judged:
+        if one.assessment.outcome == "undecided":
+            needed.setdefault(one.task, []).append(one.assessment.more_labels)
+    known = [[number for number in numbers if number is not None] for numbers in needed.values()]
+    if (
+        unlabelled
+        or overall(judged, unlabelled) != "undecided"
+        or sum(map(len, known)) < sum(map(len, needed.values()))
+    ):
+        return ""
+    return f"About {count(sum(map(max, known)), 'more label')} would tell."
+
+
+def _rule(facts: Facts) -> str:
+    limits, level = facts.options.thresholds, percent(facts.options.settings.level)
+    return (
+        f"Asked of it: recall {percent(limits.recall)} and precision {percent(limits.precision)} for every label, and "
+        f"κ {decimal(limits.kappa)}, with the whole {level} interval of each."
+    )
+
+
+def _worst_first(one: Judged) -> int:
+    return ("falls_short", "undecided", "good_enough").index(one.assessment.outcome)
+
+
+def _line(facts: Facts, one: Judged) -> LinkLine:
+    anchor = f"task-{list(facts.tasks).index(one.task) + 1}"
+    said, _ = headline(one)
+    text = f"{said[:-1]} ({one.found.n:,} checked)."
+    return LinkLine(anchor, one.assessment.outcome, outcome_words(one), one.title, text)
+
+
+def _how_much(scores: Sequence[StudyScores]) -> Iterator[Block]:
+    for found in scores:
+        if changes := greatest_changes(found):
+            labelled = {name: system.overridden_items for name, system in found.systems.items()}
+            yield Heading("How much it matters", 2)
+            yield Paragraph(
+                "The scores that change most when people's labels are put in place of the judge's verdicts (items with "
+                f"a label: {counted(labelled)}):"
+            )
+            yield Listing(tuple(map(_change_words, changes)))
+
+
+def _change_words(change: Change) -> str:
+    before, after = decimal(change.before, 3), decimal(change.after, 3)
+    return f"{change.system}, {change.metric}: {before} as the judge has it, {after} with people's labels."

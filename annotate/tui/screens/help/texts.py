@@ -1,0 +1,65 @@
+"""The texts shown over the desk, as lines: the keys, the rubric, all that a judge said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
+from annotate.desk.verdict_view import VerdictView
+from annotate.tui.screens.help.markdown import markdown_lines
+from annotate.tui.screens.label.pane import tag_words, verdict_lines
+from annotate.tui.screens.label.state import key_sign
+from annotate.tui.widgets.spans import Line, Span
+from judges.benchmarks.benchmark import TaskDefinition
+from store.safe_text import safe_text
+
+_KEY_CELLS = 14
+
+
+def help_text(keymap: KeyMap, task: TaskDefinition | None) -> list[Line]:
+    """All keys in words, from the registry and the task."""
+    labels = list(_label_help(task)) if task is not None else []
+    actions = [_key_line(keymap.keys_of[action.id], action.description) for action in ACTIONS]
+    after = [
+        ("cannot_judge", [(key, words) for key, (_, words) in REASONS.items()]),
+        ("harm", [(key, words) for key, (_, words) in HARMS.items()]),
+        ("tag", [(str(n), tag_words(tag)) for n, tag in enumerate(task.tags if task else (), start=1)]),
+    ]
+    second = [line for action, keys in after if keys for line in _second_help(keymap, action, keys)]
+    palette = [_key_line(("ctrl+p",), "Find an action by its name")]
+    return [*labels, [Span("Keys", "title")], *actions, *palette, *second]
+
+
+def _label_help(task: TaskDefinition) -> Iterator[Line]:
+    for title, labels in [(task.question, task.labels), *((part.title, part.labels) for part in task.parts)]:
+        yield [Span(title, "title")]
+        for label in labels:
+            yield _key_line((label.key, label.digit), label.title + (f": {label.hint}" if label.hint else ""))
+    yield _key_line(("shift + label",), "The same label, unsure")
+    yield []
+
+
+def _second_help(keymap: KeyMap, action: str, keys: Sequence[tuple[str, str]]) -> list[Line]:
+    first = " or ".join(map(key_sign, keymap.keys_of[action]))
+    return [[], [Span(f"After {first}", "title")], *(_key_line((key,), words) for key, words in keys)]
+
+
+def _key_line(keys: Sequence[str], words: str) -> Line:
+    """Keys in a column of their own, the words beside them."""
+    signs = " or ".join(map(key_sign, keys)) or "(no key)"
+    return [Span(f"  {signs:<{_KEY_CELLS}}", "key"), Span(words)]
+
+
+def rubric_text(task: TaskDefinition) -> list[Line]:
+    """The rubric, and what there is to say where there is none."""
+    return markdown_lines(task.rubric) or [[Span("This task has no rubric.", "muted")]]
+
+
+def verdict_text(views: Sequence[VerdictView]) -> list[Line]:
+    """All verdicts with their whole rationales, line ends kept."""
+    lines: list[Line] = []
+    for view in views:
+        head = verdict_lines(view, 1)[0]
+        reason = safe_text(view.rationale).split("\n") if view.rationale else ["no rationale kept"]
+        lines += [head, [], *([Span(f"  {line}")] for line in reason), []]
+    return lines

@@ -1,0 +1,224 @@
+"""The decision pane as data: the labels always at the same place, what is given, the judge once it may be shown."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from annotate.desk.actions import HARMS, REASONS, KeyMap
+from annotate.desk.desk import Desk
+from annotate.desk.ledger import Reading
+from annotate.desk.verdict_view import VerdictView, label_words
+from annotate.tui.screens.label.state import hints, key_sign
+from annotate.tui.widgets.spans import Line, Role, Span, cut_line, cut_rows, glued, push_right, wrap_lines
+from judges.benchmarks.benchmark import Label, TaskDefinition
+from store.records import LabelState
+from store.safe_text import safe_line
+
+Expecting = Literal["", "tag", "harm", "reason"]
+"""The second key that is awaited."""
+
+LONGEST_RATIONALE = 4000
+"""Characters of a rationale that are considered for the pane; the verdict screen has all of it."""
+
+_REASON_WORDS = dict(REASONS.values())
+_HARM_WORDS = dict(HARMS.values())
+_JUDGE_WILL = {
+    "item": "shown after your label",
+    "block": "shown at the end of the block",
+    "never": "not shown in this draw",
+    "assisted": "no verdict on this item",
+}
+
+
+class Room(NamedTuple):
+    """Cells of the pane; `wide` when it stands beside the item."""
+
+    width: int
+    height: int
+    wide: bool
+
+
+def decision(desk: Desk, keymap: KeyMap, expecting: Expecting, room: Room, *, names_model: bool) -> list[Line]:
+    """The rows of the pane; `names_model` warns that a text of the item may tell whose answer it is."""
+    if expecting:
+        return wrap_lines(menu(desk.current, expecting, wide=room.wide), room.width)
+    top = wrap_lines(_label_lines(desk, keymap, room), room.width)
+    below = _mark_lines(desk.state, room, names_model=names_model)
+    return [*top, *_judge_rows(desk, keymap, room, room.height - len(top) - len(below)), *below]
+
+
+# Labels
+
+
+def _label_lines(desk: Desk, keymap: KeyMap, room: Room) -> list[Line]:
+    task, state, wide = desk.current.task, desk.state, room.wide
+    given = desk.pending or ({"": state.value, **state.parts} if state.value is not None else {})
+    lines: list[Line] = []
+    for part, title, labels in [("", task.title, task.labels), *((p.id, p.title, p.labels) for p in task.parts)]:
+        head = [Span(title, "title")]
+        if not part and wide:
+            head = [Span(task.question, "title")]
+        options = [_option(label, chosen=given.get(part) == label.value) for label in labels]
+        if not wide:
+            lines += [head, [span for option in options for span in option]]
+        else:
+            lines += [head, [], *options, []]
+    if not wide:
+        lines[0] = push_right(lines[0], _given(desk), room.width)
+    else:
+        lines += [_given(desk), []]
+    return lines + _key_lines(desk, keymap, wide=wide)
+
+
+def _option(label: Label, *, chosen: bool) -> Line:
+    role: Role = "chosen" if chosen else "plain"
+    return [
+        Span(glued("● " if chosen else "  "), role),
+        Span(glued(f"{label.key} {label.digit}"), "key"),
+        Span(glued(f"  {label.title}"), role),
+        Span("   "),
+    ]
+
+
+def _given(desk: Desk) -> Line:
+    """What stands now, in words beside the mark of the chosen label."""
+    state = desk.state
+    if desk.pending:
+        return [Span("not complete yet", "warning")]
+    if state.cannot_judge:
+        return [Span(f"✓ saved: {safe_line(label_words(desk.current.task, state), 60)}", "chosen")]
+    if state.value is not None:
+        return [Span("✓ saved, unsure" if state.unsure else "✓ saved", "chosen")]
+    return [Span("↷ skipped earlier", "muted")] if state.skipped else [Span("no label yet", "muted")]
+
+
+def _key_lines(desk: Desk, keymap: KeyMap, *, wide: bool) -> list[Line]:
+    """What can be pressed now besides a label."""
+    keys = "\u00a0".join(label_keys(desk.current.task))
+    enter = key_sign(keymap.keys_of["confirm"][0])
+    if desk.phase == "revealed" or desk.state.decided:
+        first: Line = [Span(enter, "key"), Span(" keep and next  ", "muted")]
+        second: Line = [Span(keys, "key"), Span(" revise", "muted")]
+    elif desk.mode == "assisted":
+        first = [Span(enter, "key"), Span(" confirm the judge  ", "muted")]
+        second = [Span(keys, "key"), Span(" override", "muted")]
+    else:
+        first = hints(keymap, [("cannot_judge", "cannot judge"), ("reference_wrong", "reference wrong")])
+        second = [Span("shift", "key"), Span(" unsure  ", "muted"), *hints(keymap, [("harm", "harm")])]
+    return [[Span("  "), *first], [Span("  "), *second], []] if wide else [[Span("  "), *first, *second]]
+
+
+def label_keys(task: TaskDefinition) -> list[str]:
+    """The keys of all labels, parts after the value."""
+    return [label.key for labels in (task.labels, *(part.labels for part in task.parts)) for label in labels]
+
+
+# The judge
+
+
+def _judge_rows(desk: Desk, keymap: KeyMap, room: Room, height: int) -> list[Line]:
+    """The verdicts that may be shown, cut to `height` rows; what was cut can be asked for."""
+    views = desk.shown_verdicts()
+    if not views:
+        return wrap_lines([[Span("Judge  ", "title"), Span(judge_will(desk), "muted")]], room.width)
+    system = [Span("System ", "muted"), Span(safe_line(desk.current.item.system, 60))]
+    lines = [line for view in views for line in verdict_lines(view)]
+    if room.wide:
+        lines.append(system)
+    else:
+        lines[0] = [*lines[0], Span("   "), *system]
+    more: Line = [Span(f" {key_sign(keymap.keys_of['verdict'][0])}", "key"), Span(" all of it", "muted")]
+    return cut_rows(wrap_lines(lines, room.width), height, room.width, more)
+
+
+def judge_will(desk: Desk) -> str:
+    """When the verdict will be seen; says the same of every item until it is labelled."""
+    if desk.state.decided and not desk.current.verdicts:
+        return "no verdict on this item"
+    if desk.state.decided and desk.ledger.stays_hidden(desk.current.item.item_id):
+        return "stays hidden for this item"
+    return _JUDGE_WILL[desk.policy]
+
+
+def verdict_lines(view: VerdictView, longest: int = LONGEST_RATIONALE) -> list[Line]:
+    """One judge's verdict: its label, whether it differs, who it is, why."""
+    sign: Line = []
+    if view.differs is not None:
+        sign = [Span("   ≠ differs", "differs")] if view.differs else [Span("   = agrees", "muted")]
+    who = safe_line(view.judge, 40) + (f" · {view.detail}" if view.detail else "")
+    reason = f"“{safe_line(view.rationale, longest)}”" if view.rationale else "no rationale kept"
+    return [
+        [Span("Judge  ", "title"), Span(safe_line(view.headline, 80), "judge"), *sign, Span(f"   {who}", "muted")],
+        [Span(f"  {reason}", "plain" if view.rationale else "muted")],
+    ]
+
+
+# Marks
+
+
+def _mark_lines(state: LabelState, room: Room, *, names_model: bool) -> list[Line]:
+    """Tags, harm, note and the rest: one line each where there is room, all in one line where there is not."""
+    signs = [
+        Span("⚠ a text here names a model or a system", "warning") if names_model else None,
+        *(Span(f"{name}: {words}", "muted") for name, words in marks(state)),
+    ]
+    given = [mark for mark in signs if mark is not None]
+    if not given:
+        return []
+    if room.wide:
+        return [[], *(row for mark in given for row in cut_rows(wrap_lines([[mark]], room.width), 4, room.width, []))]
+    joined: Line = []
+    for mark in given:
+        joined += [*([Span(" · ", "muted")] if joined else []), mark]
+    return [cut_line(joined, room.width)]
+
+
+def marks(state: LabelState) -> list[tuple[str, str]]:
+    """What stands beside a label, by name and in words."""
+    every = [
+        ("reference wrong", (safe_line(state.right_answer, 200) or "yes") if state.reference_wrong else ""),
+        ("harm", _HARM_WORDS.get(state.harm, safe_line(state.harm, 40)) if state.harm else ""),
+        ("tags", ", ".join(tag_words(tag) for tag in state.tags)),
+        ("evidence", ", ".join(f"turn {turn + 1}" for turn in state.evidence)),
+        ("flag", "flagged for the lead" if state.flagged else ""),
+        ("note", safe_line(state.note, 400) if state.note else ""),
+    ]
+    return [(name, words) for name, words in every if words]
+
+
+def tag_words(tag: str) -> str:
+    """A tag as words."""
+    return safe_line(tag, 60).replace("_", " ")
+
+
+# Second keys
+
+
+def menu(reading: Reading, expecting: Expecting, *, wide: bool) -> list[Line]:
+    """The second keys there are, those that are set marked."""
+    state = reading.state
+    if expecting == "tag":
+        title = "Tag: press its digit"
+        options = [(str(number), tag_words(tag)) for number, tag in enumerate(reading.task.tags, start=1)]
+    elif expecting == "harm":
+        title, options = "Harm if it were believed: press", [(key, words) for key, (_, words) in HARMS.items()]
+    else:
+        title, options = "Cannot judge, because: press", [(key, words) for key, (_, words) in REASONS.items()]
+    chosen = {*map(tag_words, state.tags), _HARM_WORDS.get(state.harm, ""), _REASON_WORDS.get(state.cannot_judge, "")}
+    rows: list[Line] = [
+        [
+            Span(glued("● " if words in chosen else "  "), "chosen"),
+            Span(key, "key"),
+            Span(glued(f"  {words}")),
+            Span("   "),
+        ]
+        for key, words in options
+    ]
+    shown = rows if wide else [[span for row in rows for span in row]]
+    return [
+        [Span(title, "title")],
+        *([[]] if wide else []),
+        *shown,
+        [],
+        [Span("  Esc", "key"), Span(" leaves it as it is", "muted")],
+    ]

@@ -1,0 +1,46 @@
+"""What follows from a person's grid of a deduction: the scores, and what the published rule makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from judges.benchmarks.medmemorybench.chain import AGREES, CC, CONCLUSION, NODES, Grid, Ruling, read_grid, ruling
+from judges.benchmarks.medmemorybench.counted import node_ids
+from judges.benchmarks.medmemorybench.shapes import CORRECT
+from store.records import LabelState
+
+
+class Derived(NamedTuple):
+    """A person's grid, completeness, and the rule's word on both."""
+
+    grid: Grid
+    cc: float
+    ruling: Ruling
+
+
+def derive(payload: Mapping[str, Any], state: LabelState) -> Derived | None:
+    """None until conclusion, grid and completeness are all given."""
+    grid = read_grid(state.parts.get(NODES, ""), node_ids(payload))
+    if grid is None or CC not in state.parts or CONCLUSION not in state.parts:
+        return None
+    cc = float(state.parts[CC])
+    agrees = state.parts[CONCLUSION] == AGREES
+    return Derived(grid, cc, ruling(grid.ncr, grid.crc, cc, patient=grid.patient > 0, conclusion=agrees))
+
+
+def lines(task: str, payload: Mapping[str, Any], state: LabelState) -> list[tuple[str, str]]:
+    """(title, words) to show once the label is given; [] for other tasks and unfinished grids."""
+    found = derive(payload, state) if task == "mcd" else None
+    if found is None:
+        return []
+    grid, rule = found.grid, found.ruling
+    told = [
+        ("Nodes (NCR)", f"{grid.stated} of {grid.nodes} stated: {grid.ncr:.2f}"),
+        ("Links (CRC)", f"{grid.causal} of {grid.nodes} right: {grid.crc:.2f}"),
+        ("From this patient", f"{grid.patient} of {grid.nodes}"),
+        ("By the published rule", "; ".join((rule.verdict, *rule.why))),
+    ]
+    if state.value is not None and (state.value == CORRECT) != (rule.verdict == "correct"):
+        told.append(("Differs from your label", f"you said {state.value}, the rule says {rule.verdict}"))
+    return told

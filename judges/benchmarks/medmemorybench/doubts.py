@@ -1,0 +1,56 @@
+"""The list of what is doubtful about the string rules of one run: queries that a person should look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from judges.benchmarks.benchmark import ScoredItem
+from judges.benchmarks.medmemorybench.items import STORED_DIFFERS, UNKNOWN_DOUBT
+from judges.benchmarks.medmemorybench.rules import Doubt, choice_doubt, entity_doubt
+from judges.benchmarks.medmemorybench.shapes import answer_of
+
+
+class RuleDoubt(NamedTuple):
+    """One doubtful outcome.
+
+    Attributes:
+        kind: `number_cut`, `word_cut`, `spelling`, `negated`, `letters_missed`, `letters_extra`, `letters_differ`,
+            `letters_unread`, `stored_differs` (the file says something else than the rule gives), `cannot_recompute`.
+        stored: what the file says. as_coded, read_better: what the two readings give; None when the answer that is
+            looked for is not known.
+    """
+
+    item_id: str
+    task: str
+    persona: str
+    query_id: str
+    kind: str
+    stored: bool
+    as_coded: bool | None
+    read_better: bool | None
+    why: str
+
+
+def rule_doubts(items: Iterable[ScoredItem]) -> Iterator[RuleDoubt]:
+    """The doubtful items of entity match and multiple choice, in their order."""
+    for item in items:
+        kind = item.slices.get("rule_doubt", "none")
+        if kind != "none":
+            yield _doubt(item, kind)
+
+
+def _doubt(item: ScoredItem, kind: str) -> RuleDoubt:
+    stored = bool(answer_of(json.loads(item.extra["rule"])).is_correct)
+    place = (item.item_id, item.task, item.cluster, str(item.extra["query_id"]), kind, stored)
+    if kind == UNKNOWN_DOUBT:
+        return RuleDoubt(*place, None, None, "the single answers cannot be told without the query file")
+    found = _compare(item)
+    why = "the file says something else than the rule gives" if kind == STORED_DIFFERS else found.why
+    return RuleDoubt(*place, found.as_coded, found.read_better, why)
+
+
+def _compare(item: ScoredItem) -> Doubt:
+    gold, output = item.extra["gold"], str(item.payload.get("response", ""))
+    return entity_doubt(gold, output) if item.task == "eem" else choice_doubt(frozenset(gold), output)

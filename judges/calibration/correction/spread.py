@@ -1,0 +1,162 @@
+"""How far a corrected metric may be off: its variance block by block, guarded where a small sample shows too little.
+
+Two guards. A simple random sample in which one term depends on labels gets half a pseudo-item in each corner of
+(people, judge): for a yes/no label that adds 0.5 to each cell of the labelled table (coverage at nominal 95 % of .944
+and more in 45 settings where the plain interval fell to .546). Elsewhere the residual variance of each total that
+labels change gets 0.5·range²/n added: half of one full-range disagreement. Both vanish when all items are labelled.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.correction.estimate import Drawn
+from judges.calibration.correction.records import Target
+
+CORNER = 0.5
+HALF_DISAGREEMENT = 0.5
+
+
+class Spread(NamedTuple):
+    """A block's part in a metric's variance.
+
+    Attributes:
+        shift: what the guard moves the interval's centre by.
+        df: degrees of freedom.
+    """
+
+    variance: float
+    shift: float
+    df: float
+
+
+def spread(block: Drawn, gradient: FloatArray, tuning: float, target: Target, shared_tuning: bool = False) -> Spread:
+    """Variance of a linearised metric from one block.
+
+    Args:
+        gradient: of the metric by the block's terms, shape (K_b,).
+        tuning: the block's λ; 0 for people's labels alone.
+        shared_tuning: λ was chosen for several metrics together and is not chosen anew with the corners.
+    """
+    by_clusters = target == "population" and block.block.clusters is not None
+    if block.sample.simple and not by_clusters and (tuning == 0 or _terms_at_stake(block, gradient) == 1):
+        return _smoothed(block, gradient, tuning, target, shared_tuning)
+    if by_clusters:
+        return _clustered(block, gradient, tuning)
+    return _guarded(block, gradient, tuning, target)
+
+
+def plain_variance(block: Drawn, gradient: FloatArray, tuning: float) -> Spread:
+    """The design variance of the linearised residuals, without guard, for the items at hand.
+
+    A tuned λ costs one degree of freedom; strata are pooled by Satterthwaite 1946.
+    """
+    residuals = (block.human - tuning * block.judge) @ gradient
+    parts, df = block.sample.covariance(residuals[:, np.newaxis])
+    variances = parts[:, 0, 0]
+    total, all_df = float(variances.sum()), float(df.sum())
+    effective = all_df
+    if total > 0:
+        weights = np.where(variances > 0, variances**2 / np.maximum(df, 1), 0.0)
+        effective = min(total**2 / float(weights.sum()), all_df)
+    if tuning > 0:
+        total *= all_df / max(all_df - 1, 1)
+        effective -= 1
+    return Spread(total, 0.0, max(effective, 1.0))
+
+
+def _guarded(block: Drawn, gradient: FloatArray, tuning: float, target: Target) -> Spread:
+    plain = plain_variance(block, gradient, tuning)
+    variance = plain.variance + _half_disagreement(block, gradient)
+    if target == "population":
+        variance += _between_items(block, gradient)
+    return Spread(variance, 0.0, plain.df)
+
+
+def _half_disagreement(block: Drawn, gradient: FloatArray) -> float:
+    """What half of one full-range disagreement on a drawn item would add to each total's variance."""
+    weights = block.sample.weights
+    expansion = float(((1 - block.sample.probabilities) * weights**2).mean())
+    return HALF_DISAGREEMENT * float(((gradient * block.ranges) ** 2).sum()) * expansion
+
+
+def unstratified(block: Drawn, gradient: FloatArray) -> Spread:
+    """What people's labels alone would show in a simple random sample of as many items."""
+    n, size = block.sample.n, block.items
+    guard = HALF_DISAGREEMENT * float(((gradient * block.ranges) ** 2).sum()) * (1 - n / size) * (size / n) ** 2
+    return Spread(size * (1 / n - 1 / size) * _between_items(block, gradient) + guard, 0.0, max(n - 1.0, 1.0))
+
+
+def _between_items(block: Drawn, gradient: FloatArray) -> float:
+    """Variance of the finite total when its items are themselves a sample of independent ones."""
+    people = block.human @ gradient
+    weights = block.sample.weights
+    centred = people - weights @ people / weights.sum()
+    n = block.sample.n
+    return float(weights @ centred**2) * n / max(n - 1, 1)
+
+
+def _clustered(block: Drawn, gradient: FloatArray, tuning: float) -> Spread:
+    """Between clusters, each with all it adds to the estimate (ultimate clusters, Hansen, Hurwitz & Madow 1953).
+
+    Unequal clusters count as (Σ size)²/Σ size² equal ones (Carter, Schnepel & Steigerwald 2017).
+    """
+    assert block.block.clusters is not None
+    _, codes, sizes = np.unique(block.block.clusters, return_inverse=True, return_counts=True)
+    judge = tuning * (block.block.judge_terms @ gradient)
+    residuals = ((block.human - tuning * block.judge) @ gradient)[:, np.newaxis]
+    centred = (residuals - block.sample.means(residuals)[block.sample.stratum])[:, 0]
+    number = len(sizes)
+    added = np.bincount(codes, judge - judge.mean(), number)
+    added += np.bincount(codes[block.sample.rows], block.sample.weights * centred, number)
+    variance = number / (number - 1) * float(((added - added.mean()) ** 2).sum())
+    effective = float(sizes.sum() ** 2 / (sizes.astype(float) ** 2).sum()) - 1 - (tuning > 0)
+    return Spread(variance + _half_disagreement(block, gradient), 0.0, max(effective, 1.0))
+
+
+def _smoothed(block: Drawn, gradient: FloatArray, tuning: float, target: Target, shared_tuning: bool) -> Spread:
+    size, n = block.items, block.sample.n
+    left = 1 - n / size
+    everyone = block.block.judge_terms @ gradient
+    people, judge = block.human @ gradient, block.judge @ gradient
+    low, high = min(everyone.min(), people.min()), max(everyone.max(), people.max())
+    y = np.concatenate([people, [low, low, high, high]])
+    f = np.concatenate([judge, [low, high, low, high]])
+    w = np.concatenate([block.sample.weights * n / size, np.full(4, CORNER)])
+    smoothed_tuning = tuning if shared_tuning or tuning == 0 else max(_slope(y, f, w), 0.0)
+    residuals = y - smoothed_tuning * f
+    mass = float(w.sum())
+    mean = float(w @ residuals) / mass
+    variance = float(w @ (residuals - mean) ** 2) / (mass - 1) / mass
+    own_mean = float(block.sample.weights @ (people - tuning * judge)) / size
+    shift = size * (mean - own_mean) + (smoothed_tuning - tuning) * float(everyone.sum())
+    total = size**2 * left * variance
+    if target == "population":
+        total += _between_items(block, gradient)
+    else:
+        # What is not labelled is what the smoothed mean speaks of.
+        shift *= left
+    return Spread(total, shift, max(n - 1.0, 1.0))
+
+
+def _slope(y: FloatArray, f: FloatArray, w: FloatArray) -> float:
+    centred = f - w @ f / w.sum()
+    own = float(w @ centred**2)
+    return float(w @ (centred * y)) / own if own > 0 else 0.0
+
+
+def _terms_at_stake(block: Drawn, gradient: FloatArray) -> int:
+    """Terms that the metric uses and a label may change."""
+    return int(((gradient * block.ranges) != 0).sum())
+
+
+def seen_range(block: Drawn, gradient: FloatArray) -> float:
+    """Largest minus smallest linearised value that the judge gave any item or people a drawn one."""
+    everyone, people = block.block.judge_terms @ gradient, block.human @ gradient
+    values = np.concatenate([everyone, people])
+    found = float(values.max() - values.min())
+    return 0.0 if found <= 1e-12 * max(float(np.abs(values).max()), math.ulp(0.0)) else found

@@ -1,0 +1,225 @@
+"""How many labels, and how many hours of a clinician, for an interval of ±x or to decide a threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from judges.calibration.agreement.scale import FloatArray
+
+PlannedDesign = Literal["simple", "by_verdict", "two_stage"]
+
+CHARACTERS_PER_SECOND = 25.0
+"""About 250 English words a minute; measured reading replaces it."""
+POWER = 0.8
+LEAST_LABELS = 20
+MOST_EXPLAINED = 0.98
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What is known before labelling, from a pilot or by guess.
+
+    Attributes:
+        share: the metric, between 0 and 1. explained: share of the variance of people's labels the judge explains (R²).
+        alike: intraclass correlation of what the judge leaves unexplained, within groups; alike_people: of the labels.
+    """
+
+    share: float
+    explained: float
+    alike: float = 0.05
+    alike_people: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What labelling takes.
+
+    Attributes:
+        seconds: active seconds of one label. group_sizes: items of each group that shares a text; one for each item
+            that shares none. group_characters: mean length of a shared text.
+        within: items labelled in each drawn group of a two-stage draw; 0 for all.
+    """
+
+    seconds: float
+    group_sizes: Sequence[int]
+    group_characters: float = 0.0
+    within: int = 0
+    characters_per_second: float = CHARACTERS_PER_SECOND
+
+    @property
+    def items(self) -> int:
+        return sum(self.group_sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One way to reach the goal.
+
+    Attributes:
+        labels: needed; None when even all items would not do. groups: shared texts that must be read.
+        hours: of one person's active time.
+        half_width: what the plan is expected to give.
+    """
+
+    design: PlannedDesign
+    with_judge: bool
+    labels: int | None
+    groups: int | None
+    hours: float | None
+    half_width: float | None
+    why: str = ""
+
+
+def pilot(people: ArrayLike, judge: ArrayLike, groups: ArrayLike | None = None) -> Expectation:
+    """What a first sample says of what to expect.
+
+    Args:
+        people, judge: yes/no labels or scores of the same items, shape (n,). groups: their groups.
+
+    Raises:
+        ValueError: fewer than `LEAST_LABELS` items.
+    """
+    y, f = np.asarray(people, dtype=np.float64), np.asarray(judge, dtype=np.float64)
+    if len(y) < LEAST_LABELS:
+        raise ValueError(f"{len(y)} items are too few to plan by; {LEAST_LABELS} are needed")
+    explained, residuals = 0.0, y - y.mean()
+    if float(f.std()) > 0 and float(y.std()) > 0:
+        slope = float(np.cov(y, f, ddof=0)[0, 1]) / float(f.var())
+        residuals = y - y.mean() - slope * (f - f.mean())
+        left = float((residuals**2).sum()) / (len(y) - 2) / float(y.var(ddof=1))
+        explained = min(max(1 - left, 0.0), MOST_EXPLAINED)
+    if groups is None:
+        return Expectation(float(y.mean()), explained)
+    codes = np.unique(np.asarray(groups), return_inverse=True)[1]
+    return Expectation(float(y.mean()), explained, intraclass(residuals, codes), intraclass(y, codes))
+
+
+def intraclass(values: FloatArray, groups: np.ndarray) -> float:
+    """Share of the variance that lies between groups (one-way analysis of variance), from 0 to 1."""
+    sizes = np.bincount(groups).astype(np.float64)
+    number, n = len(sizes), len(values)
+    if number < 2 or n <= number:
+        return 0.0
+    means = np.bincount(groups, values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum()) / (number - 1)
+    within = float(((values - means[groups]) ** 2).sum()) / (n - number)
+    typical = (n - float((sizes**2).sum()) / n) / (number - 1)
+    spread = (between - within) / typical
+    return min(max(spread / (spread + within), 0.0), 1.0) if spread + within > 0 else 0.0
+
+
+def plan_half_width(expected: Expectation, effort: Effort, half_width: float, level: float = 0.95) -> list[Plan]:
+    """Every design, with the judge's help and without, for an interval of ± half_width around the share."""
+    return _plans(expected, effort, _Goal(half_width, level, 0.0))
+
+
+def plan_threshold(
+    expected: Expectation, effort: Effort, threshold: float, level: float = 0.95, power: float = POWER
+) -> list[Plan]:
+    """Every design for an interval that leaves the threshold out with probability `power`, the share as expected."""
+    return _plans(expected, effort, _Goal(abs(expected.share - threshold), level, NormalDist().inv_cdf(power)))
+
+
+class _Goal(NamedTuple):
+    """A distance that (t + extra) standard errors may not exceed."""
+
+    distance: float
+    level: float
+    extra: float
+
+    def met(self, error: float, units: int) -> bool:
+        return _half(error, units, self.level) + self.extra * error <= self.distance + 1e-12
+
+
+def _plans(expected: Expectation, effort: Effort, goal: _Goal) -> list[Plan]:
+    designs: list[tuple[PlannedDesign, bool]] = [("simple", False), ("simple", True), ("by_verdict", True)]
+    if max(effort.group_sizes, default=1) > 1:
+        designs += [("two_stage", False), ("two_stage", True)]
+    return [_plan(design, judge, expected, effort, goal) for design, judge in designs]
+
+
+def _plan(design: PlannedDesign, with_judge: bool, expected: Expectation, effort: Effort, goal: _Goal) -> Plan:
+    if goal.distance <= 0:
+        why = "the share expected is the threshold: no number of labels decides that"
+        return Plan(design, with_judge, None, None, None, None, why)
+    spread = expected.share * (1 - expected.share) * (1 - expected.explained * with_judge)
+    alike = expected.alike if with_judge else expected.alike_people
+    if design == "two_stage":
+        return _two_stage(with_judge, spread, alike, effort, goal)
+    labels = _fewest(
+        min(LEAST_LABELS, effort.items), effort.items, lambda n: goal.met(_error(spread, n, effort.items), n)
+    )
+    groups = round(expected_groups(effort.group_sizes, labels))
+    half = _half(_error(spread, labels, effort.items), labels, goal.level)
+    return Plan(design, with_judge, labels, groups, hours(effort, labels, groups), half)
+
+
+def _error(spread: float, labels: int, items: int) -> float:
+    """Standard error of a simple random sample's mean, guarded as the correction guards it: by one disagreement."""
+    return math.sqrt((spread + 1 / labels) * (1 / labels - 1 / items))
+
+
+def _fewest(low: int, high: int, met: Callable[[int], bool]) -> int:
+    """The smallest number in low … high that meets a goal which larger ones meet too; `high` always does."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) else (middle + 1, high)
+    return low
+
+
+def _two_stage(with_judge: bool, spread: float, alike: float, effort: Effort, goal: _Goal) -> Plan:
+    sizes = np.asarray(effort.group_sizes, dtype=np.float64)
+    taken = sizes if not effort.within else np.minimum(sizes, effort.within)
+    per_group, all_groups = float(taken.mean()), len(sizes)
+
+    def error(groups: int) -> float:
+        labels = groups * per_group
+        # Larger groups weigh more: the spread of their sizes adds to the design effect (Kish 1965).
+        uneven = 1 + float(sizes.var()) / float(sizes.mean()) ** 2
+        between = spread * alike * uneven * (1 / groups - 1 / all_groups)
+        within = (spread * (1 - alike) + 1 / labels) * (1 / labels - 1 / effort.items)
+        return math.sqrt(between + within)
+
+    fewest = min(max(2, math.ceil(min(LEAST_LABELS, effort.items) / per_group)), all_groups)
+    groups = _fewest(fewest, all_groups, lambda m: goal.met(error(m), m))
+    labels, half = round(groups * per_group), _half(error(groups), groups, goal.level)
+    if not goal.met(error(groups), groups):
+        why = f"even all {all_groups} groups give ±{half:.3f} with so few items of each: label more of them"
+        return Plan("two_stage", with_judge, None, None, None, None, why)
+    return Plan("two_stage", with_judge, labels, groups, hours(effort, labels, groups), half)
+
+
+def expected_groups(sizes: Sequence[int], labels: int) -> float:
+    """Groups that a simple random sample of items touches, on average."""
+    items = sum(sizes)
+    if labels >= items:
+        return float(len(sizes))
+    untouched = 0.0
+    for size in sizes:
+        if items - size >= labels:
+            untouched += math.exp(
+                math.lgamma(items - size + 1)
+                - math.lgamma(items - size - labels + 1)
+                - math.lgamma(items + 1)
+                + math.lgamma(items - labels + 1)
+            )
+    return len(sizes) - untouched
+
+
+def hours(effort: Effort, labels: int, groups: int) -> float:
+    """Active hours: each label's seconds, and each shared text read once."""
+    reading = groups * effort.group_characters / effort.characters_per_second
+    return (labels * effort.seconds + reading) / 3600
+
+
+def _half(error: float, units: int, level: float) -> float:
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(units - 1, 1), (1 + level) / 2)) * error

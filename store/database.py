@@ -1,0 +1,127 @@
+"""The study's DuckDB: the writer's connection and the readers' cursors. After a fatal error it is opened anew."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from store.errors import NotWrittenError
+from store.files import private_umask
+from store.journal import RETRY_HINT
+from store.opening import connect, explain, is_fault_of_data
+
+if TYPE_CHECKING:
+    import duckdb
+
+Result = TypeVar("Result")
+
+
+class Database:
+    """One open DuckDB file.
+
+    Attributes:
+        connection: for the writer thread alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file; errors are those of `connect`."""
+        self._path = path
+        self._lock = threading.Lock()
+        self._down = False
+        self.connection = connect(path)
+        self._mother = self.connection.cursor()
+
+    @contextlib.contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A reader of its own: one a thread, never shared.
+
+        Raises:
+            StudyDamagedError: inside the block, when a read meets damage.
+        """
+        with self._lock, told(self._path):
+            if self._down:
+                raise NotWrittenError(
+                    f"{self._path.name} could not be opened again after a failed write.", "", RETRY_HINT
+                )
+            cursor = self._mother.cursor()
+        try:
+            with told(self._path):
+                yield cursor
+        finally:
+            cursor.close()
+
+    def rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        with self.cursor() as cursor, private_umask():
+            return cursor.execute(query, list(parameters)).fetchall()
+
+    def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, fetched in batches."""
+        with self.cursor() as cursor:
+            with private_umask():
+                cursor.execute(query, list(parameters))
+            while rows := _fetch(cursor, batch):
+                yield from rows
+
+    def reopen(self) -> None:
+        """Open the file anew: after a fatal error DuckDB refuses everything until then. Writer thread only."""
+        with self._lock:
+            self._close()
+            self._down = True
+            self.connection = connect(self._path)
+            self._mother = self.connection.cursor()
+            self._down = False
+
+    def close(self) -> None:
+        """Checkpoint and release the file."""
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
+        with private_umask():
+            self._mother.close()
+            self.connection.close()
+
+
+def _fetch(cursor: duckdb.DuckDBPyConnection, batch: int) -> list[tuple[Any, ...]]:
+    with private_umask():
+        return cursor.fetchmany(batch)
+
+
+@contextlib.contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of a damaged file or a full disk into what it means; faults of a query pass."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        if is_fault_of_data(error):
+            raise
+        raise explain(path, str(error)) from error
+
+
+def in_transaction(connection: Any, work: Callable[[], Result]) -> Result:
+    """Run `work` between BEGIN and COMMIT; any exception rolls back and is raised again."""
+    connection.execute("BEGIN TRANSACTION")
+    try:
+        result = work()
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+    return result
+
+
+def roll_back(connection: Any) -> None:
+    """End a transaction without its work."""
+    import duckdb
+
+    # A failed COMMIT has rolled back already, and after a fatal error there is nothing left to roll back.
+    with contextlib.suppress(duckdb.TransactionException, duckdb.FatalException):
+        connection.execute("ROLLBACK")

@@ -1,0 +1,133 @@
+"""The writer thread: labels overtake bulk work, exceptions reach the caller, closing drains."""
+
+from __future__ import annotations
+
+import stat
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from store_makers import act, labels_in
+
+from store.study import Study
+from store.writer import Writer
+
+
+@pytest.fixture
+def writer() -> Iterator[Writer]:
+    """A writer whose work gets a name instead of a connection."""
+    made = Writer(lambda: cast("Any", "connection"))
+    yield made
+    made.close()
+
+
+def test_work_gets_the_connection_and_its_result_comes_back(writer: Writer) -> None:
+    assert writer.do(lambda connection: (connection, threading.current_thread().name)) == (
+        "connection",
+        "overread-writer",
+    )
+
+
+def test_urgent_work_overtakes_bulk_work_that_has_not_begun(writer: Writer) -> None:
+    order: list[str] = []
+    begun, go = threading.Event(), threading.Event()
+
+    def first(_: object) -> None:
+        begun.set()
+        go.wait(10)
+        order.append("bulk 1")
+
+    futures = [writer.submit(first, urgent=False)]
+    begun.wait(10)
+    futures += [writer.submit(lambda _, n=n: order.append(f"bulk {n}"), urgent=False) for n in (2, 3)]
+    futures += [writer.submit(lambda _, n=n: order.append(f"label {n}"), urgent=True) for n in (1, 2)]
+    go.set()
+    for future in futures:
+        future.result(10)
+    assert order == ["bulk 1", "label 1", "label 2", "bulk 2", "bulk 3"]
+
+
+def test_exceptions_reach_the_caller_and_the_writer_goes_on(writer: Writer) -> None:
+    class OddError(BaseException):
+        pass
+
+    def fail(_: object) -> None:
+        raise OddError
+
+    with pytest.raises(OddError):
+        writer.do(fail)
+    assert writer.do(lambda _: "still here") == "still here"
+
+
+def test_closing_finishes_what_is_queued_and_refuses_more() -> None:
+    writer = Writer(lambda: cast("Any", None))
+    done: list[int] = []
+
+    def slow(_: object) -> None:
+        time.sleep(0.05)
+        done.append(0)
+
+    writer.submit(slow, urgent=False)
+    for number in range(1, 20):
+        writer.submit(lambda _, n=number: done.append(n), urgent=bool(number % 2))
+    writer.close()
+    writer.close()
+    assert sorted(done) == list(range(20))
+    with pytest.raises(RuntimeError, match="closed"):
+        writer.do(lambda _: None)
+
+
+def test_what_the_writer_makes_is_for_its_owner_only(writer: Writer, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    writer.do(lambda _: made.touch())
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+
+
+def test_labels_overtake_an_import_that_waits(study: Study) -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def bulk(_: object) -> None:
+        begun.set()
+        go.wait(10)
+
+    running = study.writer.submit(bulk, urgent=False)
+    begun.wait(10)
+    waiting = study.writer.submit(lambda _: labels_in(study), urgent=False)
+    labelling = threading.Thread(target=lambda: study.append([act(value="mine")]))
+    labelling.start()
+    while study.writer._jobs.qsize() < 2:
+        time.sleep(0.001)
+    go.set()
+    running.result(10)
+    assert waiting.result(10) == ["mine"]
+    labelling.join(10)
+
+
+def test_readers_in_many_threads_see_whole_batches_while_labels_are_written(study: Study) -> None:
+    """One cursor a reader: no mixed up results, no half batch, no refused call."""
+    stop, wrong, read = threading.Event(), list[Any](), list[int]()
+
+    def look(number: int) -> None:
+        while not stop.is_set():
+            try:
+                rows = study.rows("SELECT count(*) % 2, ? FROM label_events", [number])
+                wrong.extend(row for row in rows if row != (0, number))
+                read.append(1)
+            except BaseException as error:
+                wrong.append(error)
+                return
+
+    readers = [threading.Thread(target=look, args=(number,)) for number in range(6)]
+    for reader in readers:
+        reader.start()
+    for number in range(60):
+        study.append([act(value=f"a{number}"), act(value=f"b{number}")])
+    stop.set()
+    for reader in readers:
+        reader.join(10)
+    assert wrong == []
+    assert len(read) > 60
+    assert len(labels_in(study)) == 120
