@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from judges.benchmarks.halbench.shapes import BANDS
 
@@ -23,11 +24,17 @@ def split_sentences(text: str) -> list[str]:
     It cuts only before an ASCII capital after `.`, `!` or `?`: not at line ends, before digits, quotes or bullets, nor
     in Chinese. A whole list can be one sentence.
     """
+    return list(_pieces(text))
+
+
+@lru_cache(maxsize=64)
+def _pieces(text: str) -> tuple[str, ...]:
+    """Remembered, as several things are said of one reply after another."""
     if not text.strip():
-        return []
+        return ()
     masked = _ABBREVIATION.sub(lambda found: found[0].replace(".", "\0"), text)
     pieces = (piece.replace("\0", ".").strip() for piece in _END.split(masked.strip()))
-    return [piece for piece in pieces if len(piece) >= SHORTEST]
+    return tuple(piece for piece in pieces if len(piece) >= SHORTEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,13 @@ class Reading(NamedTuple):
     words: str
 
 
+class Readings(NamedTuple):
+    """Of the answer, and of the first answer."""
+
+    answer: Reading
+    first: Reading
+
+
 class Answered(NamedTuple):
     """An answer item with its long texts, and the verdict on it."""
 
@@ -133,21 +140,38 @@ def answer_item(
     Raises:
         WrongRowError: a field has a wrong type.
     """
-    file, position = place
     texts = {name: _text(mapped.result(row, source), source) for source, name in _SEEN.items() if source != "memories"}
-    memories = memories_of(mapped.result(row, "memories"))
+    parsed = {name: _parsed(text, question) for name, text in texts.items()}
+    readings = Readings(
+        _reading(row, mapped, "answer", parsed["response"], question),
+        _reading(row, mapped, "first_pass_answer", parsed["first_response"], question),
+    )
+    history = _history(run, question)
+    item = ItemRecord(
+        item_id=item_id(BENCHMARK_NAME, ANSWER.task, run.system, [question.item_id]),
+        task=ANSWER.task,
+        system=run.system,
+        natural_key=canonical_json([question.item_id]),
+        cluster=question.item_id,
+        group=f"{question.item_id}/{run.regime}",
+        payload=(payload := _payload(question, texts, memories_of(mapped.result(row, "memories")))),
+        texts={"dialogue": history.text_hash} if history else {},
+        slices={"dataset": question.dataset, "source": question.source},
+        extra={**_extra(question, run, parsed), "file": place[0], **packed(row, _seen(row, payload))},
+        position=place[1],
+    )
+    verdict = _verdict(item, readings, judge, _published(row, mapped))
+    return Answered(item, [history] if history else [], verdict, _differs(row, mapped, parsed, readings))
+
+
+def _payload(question: Question, texts: Mapping[str, str | None], memories: list[str]) -> dict[str, Any]:
     payload: dict[str, Any] = {"question": question.text, "options": question.lettered, "key": question.key}
     payload |= {name: text for name, text in texts.items() if text is not None}
-    payload |= {"memories": memories} if memories else {}
-    history = _history(run, question)
-    parsed = {name: _parsed(text, question) for name, text in texts.items()}
-    reading, first = (
-        _reading(row, mapped, published, parsed[name], question)
-        for published, name in (("answer", "response"), ("first_pass_answer", "first_response"))
-    )
-    key = [question.item_id]
-    extra = {
-        "file": file,
+    return payload | ({"memories": memories} if memories else {})
+
+
+def _extra(question: Question, run: Run, parsed: Mapping[str, Parsed | None]) -> dict[str, Any]:
+    return {
         "question": question.item_id,
         "truth": question.truth,
         "biased": question.biased,
@@ -155,33 +179,22 @@ def answer_item(
         "source": question.source,
         "regime": run.regime,
         "parsed": {name: found.letter if found else None for name, found in parsed.items()},
-        **packed(row, _seen(row, payload)),
     }
-    item = ItemRecord(
-        item_id=item_id(BENCHMARK_NAME, ANSWER.task, run.system, key),
-        task=ANSWER.task,
-        system=run.system,
-        natural_key=canonical_json(key),
-        cluster=question.item_id,
-        group=f"{question.item_id}/{run.regime}",
-        payload=payload,
-        texts={"dialogue": history.text_hash} if history else {},
-        slices={"dataset": question.dataset, "source": question.source},
-        extra=extra,
-        position=position,
-    )
-    verdict = VerdictRecord(
+
+
+def _verdict(item: ItemRecord, readings: Readings, judge: JudgeRecord, published: Mapping[str, Any]) -> VerdictRecord:
+    answer, first = readings
+    return VerdictRecord(
         item_id=item.item_id,
         content_hash=item.content_hash,
         judge_id=judge.judge_id,
-        label=reading.letter,
+        label=answer.letter,
         parts={FIRST_PASS: first.letter} if first.letter else {},
-        failure=reading.failure,
-        raw=json.dumps(_published(row, mapped), ensure_ascii=False),
-        rationale=f"{reading.words}. First reply: {first.words}.",
-        position=position,
+        failure=answer.failure,
+        raw=json.dumps(published, ensure_ascii=False),
+        rationale=f"{answer.words}. First reply: {first.words}.",
+        position=item.position,
     )
-    return Answered(item, [history] if history else [], verdict, _differs(row, mapped, parsed, (reading, first)))
 
 
 def memory_items(
@@ -312,9 +325,7 @@ def _published(row: Mapping[str, Any], mapped: Mapped) -> dict[str, Any]:
     return {name: mapped.result(row, name) for name in names if mapped.has_result(row, name)}
 
 
-def _differs(
-    row: Mapping[str, Any], mapped: Mapped, parsed: Mapping[str, Parsed | None], readings: tuple[Reading, Reading]
-) -> bool:
+def _differs(row: Mapping[str, Any], mapped: Mapped, parsed: Mapping[str, Parsed | None], readings: Readings) -> bool:
     """Whether the file's own answer is not what the declared parser reads in the reply."""
     published = ("answer", "first_pass_answer")
     return any(

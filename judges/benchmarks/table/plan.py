@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -73,7 +73,39 @@ class Plan:
 
 
 def plan_of(source: Source) -> Plan:
-    """Read the task file and survey the tables. What is wrong is in `problems`; nothing is raised for content."""
+    """Read the task file and survey the tables. What is wrong is in `problems`; nothing is raised for content.
+
+    The plan of the last source is remembered while its files stay as they are: tasks, sentences and records of one
+    import are asked for one after the other.
+    """
+    key = _state_of(source)
+    if key not in _last:
+        plan = _plan(source)
+        _last.clear()
+        _last[key] = plan
+    return _last[key]
+
+
+_last: dict[Hashable, Plan] = {}
+
+
+def _state_of(source: Source) -> Hashable:
+    """The source and the state of its files."""
+    paths = [path for given in (*source.files, *source.answers) for path in _inside(given)]
+    paths += [Path(named)] if (named := source.options.get("tasks")) else []
+    files = [(str(path), *_stamp(path)) for path in paths]
+    return (tuple(files), source.system, source.judge, tuple(sorted(source.options.items())))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        state = path.stat()
+    except OSError:
+        return (0, 0)
+    return (state.st_mtime_ns, state.st_size)
+
+
+def _plan(source: Source) -> Plan:
     named = source.options.get("tasks", "")
     file = read_task_file(Path(named)) if named else TaskFile()
     columns = Columns.from_file(file, source.judge)

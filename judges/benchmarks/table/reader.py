@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from store.records import (
     SystemRecord,
     TextRecord,
     VerdictRecord,
+    canonical_json,
 )
 
 GOLD = "gold"
@@ -55,11 +57,18 @@ def _unreadable(path: Path, error: OSError) -> Problem:
 
 
 class _Known(NamedTuple):
-    """An item that was yielded: the line it stands on, and the hashes that tell the same row again."""
+    """An item that was yielded: the line it stands on, and a fingerprint that tells the same row again."""
 
     line: int
+    says: int
+
+
+class _Judged(NamedTuple):
+    """What labels and verdicts attach to. The hash of an item's content is computed each time it is asked for."""
+
+    item_id: str
     content_hash: str
-    meta_hash: str
+    position: int
 
 
 class _Reading:
@@ -106,19 +115,20 @@ class _Reading:
         place = Place(path.name, self.items, system, self._order(row))
         built = build_item(row, task, self.plan, self.references, place)
         item = built.item
-        people = [self._label(entry, task, item) for entry in self.plan.columns.people(row)]
-        gold = self._gold(row, task, item)
-        verdicts = list(_verdicts(self.plan.columns.verdicts(row), task, item))
+        judged = _Judged(item.item_id, item.content_hash, item.position)
+        people = [self._label(entry, task, judged) for entry in self.plan.columns.people(row)]
+        gold = self._gold(row, task, judged)
+        verdicts = list(_verdicts(self.plan.columns.verdicts(row), task, judged))
         if (again := self._again(path, row, item)) is not None:
             yield again
             return
-        self.known[item.item_id] = _Known(row.line, item.content_hash, item.meta_hash)
+        self.known[item.item_id] = _Known(row.line, _fingerprint(item))
         self.items += 1
         yield from self._introduce(built)
         yield item
         for judge, verdict in verdicts:
-            if judge.judge_id not in self.judges:
-                self.judges[judge.judge_id] = judge.name
+            if verdict.judge_id not in self.judges:
+                self.judges[verdict.judge_id] = judge.name
                 yield judge
             yield verdict
         yield from (label for label in (*people, gold) if label is not None)
@@ -145,7 +155,7 @@ class _Reading:
         known = self.known.get(item.item_id)
         if known is None:
             return None
-        if (known.content_hash, known.meta_hash) == (item.content_hash, item.meta_hash):
+        if known.says == _fingerprint(item):
             what = f"this row is the same as the one of line {known.line} and was read once"
             return Problem(str(path), row.line, row.column, what, "nothing, or delete it", fatal=False)
         what = f"this row has the id of line {known.line} and says something else"
@@ -162,7 +172,7 @@ class _Reading:
 
     # What was said
 
-    def _label(self, entry: HumanEntry, task: TaskPlan, item: ItemRecord) -> LabelRecord | None:
+    def _label(self, entry: HumanEntry, task: TaskPlan, item: _Judged) -> LabelRecord | None:
         if entry.label is None and not entry.state.cannot_judge:
             return None
         value = None if entry.label is None else _value(entry.label, task)
@@ -172,7 +182,7 @@ class _Reading:
         state = replace(entry.state, value=value)
         return LabelRecord(item.item_id, item.content_hash, entry.annotator, state, mode, at=entry.at)
 
-    def _gold(self, row: Row, task: TaskPlan, item: ItemRecord) -> LabelRecord | None:
+    def _gold(self, row: Row, task: TaskPlan, item: _Judged) -> LabelRecord | None:
         text = label_text(self.plan.columns.value(row, "gold")) if self.plan.gold_is_label else None
         if text is None:
             return None
@@ -199,25 +209,35 @@ class _Reading:
         return _format(path) | roles | about
 
 
-def _verdicts(
-    entries: list[JudgeEntry], task: TaskPlan, item: ItemRecord
-) -> Iterator[tuple[JudgeRecord, VerdictRecord]]:
+def _fingerprint(item: ItemRecord) -> int:
+    """Equal for equal rows, within one process."""
+    return hash((item.extra["row"], canonical_json(dict(item.payload)), tuple(item.texts.values())))
+
+
+def _verdicts(entries: list[JudgeEntry], task: TaskPlan, item: _Judged) -> Iterator[tuple[JudgeRecord, VerdictRecord]]:
     """Each judge's answers in order; a judge that is there twice answered twice."""
     repetitions: dict[str, int] = {}
     for entry in entries:
-        judge = JudgeRecord(task.spec.name, entry.judge)
+        judge, judge_id = _judge(task.spec.name, entry.judge)
         repetition = repetitions[entry.judge] = repetitions.get(entry.judge, -1) + 1
-        yield judge, _verdict(entry, judge, task, item, repetition)
+        yield judge, _verdict(entry, judge_id, task, item, repetition)
 
 
-def _verdict(entry: JudgeEntry, judge: JudgeRecord, task: TaskPlan, item: ItemRecord, repetition: int) -> VerdictRecord:
+@lru_cache(maxsize=256)
+def _judge(task: str, name: str) -> tuple[JudgeRecord, str]:
+    """A judge and its id, which takes a hash to tell."""
+    judge = JudgeRecord(task, name)
+    return judge, judge.judge_id
+
+
+def _verdict(entry: JudgeEntry, judge_id: str, task: TaskPlan, item: _Judged, repetition: int) -> VerdictRecord:
     stands_for = task.spec.null if entry.label is None and not entry.failure else ""
     value = stands_for or None if entry.label is None or entry.failure else _value(entry.label, task)
     failure = entry.failure or ("" if value is not None else "missing" if entry.label is None else "off_menu")
     return VerdictRecord(
         item_id=item.item_id,
         content_hash=item.content_hash,
-        judge_id=judge.judge_id,
+        judge_id=judge_id,
         label=value,
         failure=failure,
         raw=entry.raw,
