@@ -34,12 +34,23 @@ def report_usage(error: Exception) -> int | None:
     return code
 
 
+def _report_cut_bytecode(frames: traceback.StackSummary) -> int:
+    """On a full disk Python before 3.12.8 keeps half of a compiled module, and can never load it again."""
+    importing = next(frame.filename for frame in reversed(frames) if "importlib" not in frame.filename)
+    print("overread: a compiled file of the program is cut short, as a full disk leaves it.", file=sys.stderr)
+    print(f"  It is one that {importing} imports. Nothing of the study is touched.", file=sys.stderr)
+    print("  Delete the __pycache__ folders of the installed program and start again.", file=sys.stderr)
+    return EXIT_UNEXPECTED
+
+
 def report_unexpected(error: Exception) -> int:
     """Print where an unexpected error happened, without its message: that could hold an item's text."""
     if os.environ.get("OVERREAD_DEBUG"):
         traceback.print_exception(error)
         return EXIT_UNEXPECTED
     frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, EOFError) and any("importlib" in frame.filename for frame in frames):
+        return _report_cut_bytecode(frames)
     place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown place"
     print(f"overread: unexpected {type(error).__name__} at {place}", file=sys.stderr)
     print("  Everything confirmed on screen is saved. OVERREAD_DEBUG=1 prints the whole trace.", file=sys.stderr)

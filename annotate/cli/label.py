@@ -169,7 +169,11 @@ def keys_file(given: Path | None) -> Path | None:
     """The key file to use: the given one, else the one of the configuration folder if there is one."""
     if given is not None:
         return given
-    file = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "overread" / "keys.toml"
+    try:
+        folder = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    except RuntimeError:  # nobody has a home, as in some containers
+        return None
+    file = folder / "overread" / "keys.toml"
     return file if file.is_file() else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -11,7 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from annotate.cli import errors
-from store.errors import EXIT_DONE, OverreadError, UsageError
+from annotate.cli.output import ReaderGoneError, drop_output, flush_output
+from store.errors import EXIT_DONE, NotWrittenError, OverreadError, UsageError
 from store.files import PRIVATE_UMASK
 
 app = typer.Typer(
@@ -71,7 +73,19 @@ def study_path(context: typer.Context) -> Path:
 
 def studies_here() -> list[Path]:
     """The study files of the current folder, by name."""
-    return sorted(path for path in Path.cwd().glob("*.duckdb") if not path.name.startswith("."))
+    return sorted(path for path in current_folder().glob("*.duckdb") if not path.name.startswith("."))
+
+
+def current_folder() -> Path:
+    """The folder the command runs in.
+
+    Raises:
+        UsageError: it was deleted.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise UsageError("The current folder is no longer there.", "", "Go to another folder first.") from error
 
 
 def _load_commands() -> None:
@@ -87,21 +101,29 @@ def run(arguments: list[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a character is no reason to stop
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    _load_commands()
     sys.exit(_run(arguments))
 
 
 def _run(arguments: list[str] | None) -> int:
     try:
+        _load_commands()
         result: Any = app(args=arguments, standalone_mode=False)
+        flush_output()
     except OverreadError as error:
         return errors.report(error)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        if isinstance(stop.__cause__, EOFError):  # typer takes any EOFError for an end of input
+            return errors.report_unexpected(stop.__cause__)
         print("overread: stopped; everything confirmed is saved.", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGoneError:
+        drop_output()
         return EXIT_DONE
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            return errors.report_unexpected(error)
+        drop_output()
+        return errors.report(NotWrittenError("Something cannot be written.", str(error), "Free disk space."))
     except Exception as error:
         if (code := errors.report_usage(error)) is not None:
             return code

@@ -39,6 +39,7 @@ def open_files(
     Example: overread open run_eval_stat_result.json run_eval_results.jsonl
     """
     from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
+    from annotate.cli.main import current_folder
     from annotate.cli.output import note
     from annotate.cli.study import require_files
     from store.study import Study
@@ -48,7 +49,7 @@ def open_files(
         require_terminal()
         load_screen_meanwhile()
     benchmark = recognise(files)
-    path = Path.cwd() / f"{file_stem(system or system_name(files[0]))}.duckdb"
+    path = current_folder() / f"{file_stem(system or system_name(files[0]))}.duckdb"
     if path.exists():
         note(f"overread: {path.name} is there already; what is new in the files is added to it.")
         study = Study.open(path)
@@ -71,6 +72,7 @@ def demo(
     """
     from annotate.cli.audit import print_audit
     from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
+    from annotate.cli.main import current_folder
     from annotate.cli.output import note, say
     from annotate.cli.study import tell_notices
     from annotate.sample import label_sample, sample_runs
@@ -79,7 +81,7 @@ def demo(
     if not (no_tui or plain):
         require_terminal()
         load_screen_meanwhile()
-    path = Path.cwd() / DEMO_STUDY
+    path = current_folder() / DEMO_STUDY
     if path.exists():
         study = Study.open(path)
     else:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from store.errors import NotWrittenError
 from store.records import Problem
 from store.safe_text import TERMINAL_UNSAFE, safe_text
 
@@ -21,7 +24,7 @@ _SHOWN_PROBLEMS = 50
 
 def say(text: str = "") -> None:
     """Print one safe line to standard output."""
-    print(safe_text(text))
+    _print(safe_text(text))
 
 
 def note(text: str) -> None:
@@ -32,7 +35,48 @@ def note(text: str) -> None:
 def print_json(document: dict[str, Any]) -> None:
     """Print a result as JSON, with the schema version first; what a terminal would obey is written as \\u escapes."""
     text = json.dumps({"schema_version": SCHEMA_VERSION, **document}, ensure_ascii=False, indent=2, allow_nan=False)
-    print("\n".join(TERMINAL_UNSAFE.sub(_escaped, line) for line in text.split("\n")))
+    _print("\n".join(TERMINAL_UNSAFE.sub(_escaped, line) for line in text.split("\n")))
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads the output any more, as behind `| head`; no failure of the command."""
+
+
+def _print(text: str) -> None:
+    with writing_output():
+        print(text)
+
+
+@contextmanager
+def writing_output() -> Iterator[None]:
+    """Standard output is written to here.
+
+    Raises:
+        ReaderGoneError: nobody reads it.
+        NotWrittenError: its device is full.
+    """
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
+    except OSError as error:
+        drop_output()
+        reason = error.strerror or type(error).__name__
+        raise NotWrittenError(
+            "The output cannot be written.", reason, "Free disk space, or write it elsewhere."
+        ) from error
+
+
+def flush_output() -> None:
+    """Send on what is printed and still held; raises as `writing_output`."""
+    with writing_output():
+        if sys.stdout is not None:
+            sys.stdout.flush()
+
+
+def drop_output() -> None:
+    """Throw away what is still held for an output that takes nothing: at its end Python would try again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _escaped(match: re.Match[str]) -> str:

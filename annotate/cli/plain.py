@@ -11,6 +11,7 @@ from functools import partial
 from typing import TextIO
 
 from annotate.cli import plain_words as words
+from annotate.cli.output import writing_output
 from annotate.cli.plain_line import OPEN, Command, Labels, NotUnderstood, read_line
 from annotate.cli.plain_reader import NO_DIALOGUE, PlainReader
 from annotate.desk.actions import BY_ID, HARMS, REASONS, KeyMap
@@ -71,8 +72,9 @@ class PlainDesk:
     # Saying
 
     def _say(self, text: str = "", end: str = "\n") -> None:
-        self._out.write(safe_text(text).replace("\n", f"\n{_INDENT}") + end)
-        self._out.flush()
+        with writing_output():
+            self._out.write(safe_text(text).replace("\n", f"\n{_INDENT}") + end)
+            self._out.flush()
 
     def _say_all(self, lines: Iterable[str]) -> None:
         for line in lines:

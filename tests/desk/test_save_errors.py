@@ -6,6 +6,7 @@ The failures are real: the operating system refuses to let the journal, or the s
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,10 +45,12 @@ PARTS = [accuracy() for _ in range(4)]
 def no_file_beyond(size: int) -> Iterator[None]:
     """No file of this process may grow beyond `size` bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # Python would keep half of a compiled module
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
         yield
     finally:
+        sys.dont_write_bytecode = before
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 

@@ -130,8 +130,8 @@ def overread(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[s
 
 
 def overread_process(*arguments: str | Path, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    """Run the command in a process of its own; it leaves no compiled modules, which a full disk would cut."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, "-m", "annotate", *map(str, arguments)], cwd=cwd, capture_output=True, encoding="utf-8",
         env=environment, timeout=120, check=False, **options,

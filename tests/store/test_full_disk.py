@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +41,8 @@ from store.journal import journal_path
 from store.study import Study
 from store_makers import act, item, labels_in, run_of, take, verdict, wal_of
 path = Path(sys.argv[1])
+
+sys.dont_write_bytecode = True  # Python would keep half of a compiled module
 
 def limit(size):
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
@@ -368,3 +372,22 @@ def test_an_export_into_a_read_only_folder_is_told(place: Path) -> None:
 def test_the_scripts_run_this_tree() -> None:
     result = python("import store; print(store.__file__)", cwd=ROOT)
     assert result.stdout.strip() == str(ROOT / "store" / "__init__.py")
+
+
+def test_a_module_that_was_cut_on_a_full_disk_is_told_from_an_end_of_input(tmp_path: Path) -> None:
+    """Python 3.11 keeps what fitted of a compiled module, and cannot load it again."""
+    copy = tmp_path / "installed"
+    for package in ("annotate", "judges", "store"):
+        shutil.copytree(ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__"))
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    command = [sys.executable, "-m", "annotate", "--help"]
+    for _ in range(2):
+        told = subprocess.run(
+            command, cwd=copy, env={**environment, "PYTHONPATH": str(copy)}, capture_output=True, text=True, check=False
+        )
+        if told.returncode == 0:
+            cut = next((copy / "annotate" / "cli" / "__pycache__").glob("score.*.pyc"))
+            cut.write_bytes(cut.read_bytes()[:-100])
+    assert told.returncode == 70
+    assert "cut short" in told.stderr and "Delete the __pycache__ folders" in told.stderr, told.stderr
+    assert "everything confirmed" not in told.stderr

@@ -123,7 +123,7 @@ def test_keys_typed_ahead_of_the_exit_do_not_reach_the_shell_as_labels(study: Pa
 def test_a_full_disk_blocks_with_not_saved_and_leaving_says_that_it_was_not(study: Path) -> None:
     """A real limit on file sizes: writes beyond it fail as on a full disk."""
     resource = pytest.importorskip("resource")
-    with DeskTerminal(study) as terminal:
+    with DeskTerminal(study, env={"PYTHONDONTWRITEBYTECODE": "1"}) as terminal:
         terminal.label("c")
         files = [study, study.with_name("s.journal.jsonl"), study.with_name("s.duckdb.wal")]
         room = max(file.stat().st_size for file in files if file.exists())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -68,3 +69,42 @@ def test_label_with_its_input_closed_says_so(study: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "nothing to read keys from" in done.stderr
+
+
+def test_an_output_that_takes_nothing_ends_the_command_with_a_reason(study: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    for command in ("status", "score --json", "label --plain --annotator a", "--help"):
+        with Path("/dev/full").open("wb") as full:
+            done = subprocess.run(
+                overread_command("--study", str(study), *command.split()), stdin=subprocess.DEVNULL, stdout=full,
+                stderr=subprocess.PIPE, env=overread_environment(), encoding="utf-8", timeout=60, check=False,
+            )  # fmt: skip
+        assert done.returncode == 4, (command, done.stderr)
+        assert "cannot be written" in done.stderr and "Free disk space" in done.stderr, (command, done.stderr)
+
+
+@pytest.mark.parametrize("command", ["status", "score", "score --json", "label --plain --annotator a"])
+def test_a_reader_that_leaves_is_no_failure(study: Path, command: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            overread_command("--study", str(study), *command.split()), stdin=subprocess.DEVNULL, stdout=writing,
+            stderr=subprocess.PIPE, env=overread_environment(), encoding="utf-8", timeout=60, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (0, ""), done
+
+
+def test_a_deleted_folder_is_named_as_such(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    for command in ("status", "demo --no-tui"):
+        gone.mkdir()
+        done = subprocess.run(
+            ["sh", "-c", 'cd "$0" && rmdir "$0" && exec "$@"', str(gone), *overread_command(*command.split())],
+            env=overread_environment(), capture_output=True, encoding="utf-8", timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2, done
+        assert "current folder is no longer there" in done.stderr

@@ -311,7 +311,7 @@ def _told(uuid: str, note: UserNotes) -> Iterator[tuple[str, str, bool]]:
         named = "; ".join(f"{again} and {first}" for again, first in note.contradictions[:LINES_NAMED])
         more = "; …" if len(note.contradictions) > LINES_NAMED else ""
         what = f"{len(note.contradictions)} records of user {uuid} are there twice and differ: lines {named}{more}"
-        yield what, "keep one record of each pair; the first was read", True
+        yield what, "keep one of each pair, or import the files of two systems or judges one by one", True
     if note.repeats:
         what = f"{note.repeats} records of user {uuid} are there twice with the same verdict and were read once"
         yield what, "nothing, unless the file's own scores count them twice", False
