@@ -22,6 +22,9 @@ from judges.benchmarks.decisions import (
 MOST_CELLS = 6
 """Differing cells that are named; the rest is counted."""
 
+LONGEST_NUMBER = 6
+"""Characters of a number that is shown as it is stored."""
+
 
 def order_in(parts: Mapping[str, str], decision: Decision) -> tuple[str, ...]:
     """The order in which a label says that the entries of a ranking were shown."""
@@ -40,7 +43,15 @@ def decision_words(decision: Decision, text: str, order: Sequence[str] = ()) -> 
         letters = letters_of(order)
         groups = [" = ".join(sorted(letters.get(entry, entry) for entry in group)) for group in read_ranking(text)]
         return " > ".join(groups) or text
+    if decision.kind == "number":
+        return _short_number(text)
     return next((label.title for label in decision.labels if label.value == text), text)
+
+
+def _short_number(text: str) -> str:
+    """A number to be read: no more digits than mean anything to a reader."""
+    value = read_number(text)
+    return text if value is None or len(text) <= LONGEST_NUMBER else f"{value:.3g}"
 
 
 def _cell_counts(decision: Decision, text: str) -> str:
@@ -84,7 +95,11 @@ def compared(decision: Decision, payload: Mapping[str, Any], own: str, judge: st
     """How far two answers to a decision of more than one key are apart, in words; "" for a choice."""
     if decision.kind == "number":
         mine, theirs = read_number(own), read_number(judge)
-        return f"you {own}, judge {judge}: {theirs - mine:+.2f}" if mine is not None and theirs is not None else ""
+        return (
+            f"you {_short_number(own)}, judge {_short_number(judge)}: {theirs - mine:+.2f}"
+            if mine is not None and theirs is not None
+            else ""
+        )
     if decision.kind == "ranking":
         from judges.calibration.agreement.tau_of_rankings import tau_of_rankings
 

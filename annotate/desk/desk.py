@@ -234,7 +234,7 @@ class Desk(PartDesk):
         if state != reading.state:
             revealed = self._store_decision(state, reading, fresh=fresh)
         said = "kept" if state == reading.state else "saved" if fresh else "changed and saved"
-        message = f"{said}: {label_words(reading.task, state)}"
+        message = f"{said}: {label_words(reading.task, state)}{self._derived_words(replace(reading, state=state))}"
         self._half.clear()
         self.entry = None
         if revealed:
@@ -247,6 +247,11 @@ class Desk(PartDesk):
             self.message = message
         else:
             self._go_on_saying(message)
+
+    def _derived_words(self, reading: Reading) -> str:
+        """The last thing that the benchmark derives from a label: the desk may go on before it can be read there."""
+        lines = self.ledger.derived(reading)
+        return f" · {lines[-1][0]}: {lines[-1][1]}" if lines else ""
 
     def _store_decision(self, state: LabelState, reading: Reading, *, fresh: bool) -> bool:
         """Store a label; True when its verdicts were revealed in the same write."""

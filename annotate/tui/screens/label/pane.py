@@ -89,11 +89,16 @@ def _label_lines(desk: Desk, keymap: KeyMap, room: Room) -> list[Line]:
             lines.append([*head, Span("  "), *(span for option in options for span in option)])
         else:
             lines += [head, [span for option in options for span in option]]
-    if not wide:
-        lines[0] = push_right(lines[0], _given(desk), room.width)
-    else:
+    keys = _key_lines(desk, keymap, wide=wide)
+    if dense and not wide and state.decided and not desk.pending:
+        lines = [[Span("● ", "chosen"), Span(safe_line(label_words(task, state), 200), "chosen")]]
+    if wide:
         lines += [_given(desk), []]
-    return lines + _key_lines(desk, keymap, wide=wide)
+    elif dense:
+        keys[-1] = push_right(keys[-1], _given(desk), room.width)
+    else:
+        lines[0] = push_right(lines[0], _given(desk), room.width)
+    return lines + keys
 
 
 def _long_option(decision: Decision, text: str, desk: Desk, keymap: KeyMap) -> Line:
@@ -158,18 +163,30 @@ def _judge_rows(desk: Desk, keymap: KeyMap, room: Room, height: int) -> list[Lin
     views = desk.shown_verdicts()
     if not views:
         will: Line = [Span("Judge  ", "title"), Span(judge_will(desk), "muted")]
-        own = [derived_line(title, words) for title, words in desk.derived()]
+        own = _own_derived(desk, room)
         return [*cut_rows(wrap_lines(own, room.width), max(height - 1, 0), room.width, [])[: max(height - 1, 0)],
                 *wrap_lines([will], room.width)]  # fmt: skip
     system = [Span("System ", "muted"), Span(safe_line(desk.current.item.system, 60))]
-    own = [derived_line(title, words) for title, words in desk.derived()]
-    lines = [*own, *(line for view in views for line in verdict_lines(view))]
+    lines = [line for view in views for line in verdict_lines(view)]
     if room.wide:
         lines.append(system)
     else:
         lines[0] = [*lines[0], Span("   "), *system]
+    lines = [*_own_derived(desk, room), *lines]
     more: Line = [Span(f" {key_sign(keymap.keys_of['verdict'][0])}", "key"), Span(" all of it", "muted")]
     return cut_rows(wrap_lines(lines, room.width), height, room.width, more)
+
+
+def _own_derived(desk: Desk, room: Room) -> list[Line]:
+    """What is derived from the person's label: a line each where there is room, one after the other where not."""
+    lines = [derived_line(title, words) for title, words in desk.derived()]
+    if room.wide or not lines:
+        return [*lines, []] if lines else []
+    joined: Line = []
+    for line in lines:
+        pieces = [span._replace(text=f"{span.text.rstrip()} ") for span in line]
+        joined += [*([Span("· ", "muted")] if joined else []), *pieces]
+    return [joined]
 
 
 def judge_will(desk: Desk) -> str:
