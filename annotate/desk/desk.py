@@ -279,11 +279,15 @@ class Desk(PartDesk):
         value, parts = answers.pop() if len(answers) == 1 else (None, ())
         said = {part: label for part, label in {"": value, **dict(parts)}.items() if label is not None}
         half = HalfLabel(completed(reading.task, said, self._half.given), set(self._half.unsure))
+        missing = half.missing(reading.task, reading.item.payload)
         if is_label(reading.task, reading.item.payload, half.given):
             self._decide(half.applied_to(reading.state), whole=True)
-        elif value is not None and is_long(reading.task):
-            missing = half.missing(reading.task, reading.item.payload)
-            asked = "; ".join(part_prompt(reading.task, part) for part in missing) or "another label"
+        elif (
+            value is not None
+            and is_long(reading.task)
+            and (missing := half.missing(reading.task, reading.item.payload))
+        ):
+            asked = "; ".join(part_prompt(reading.task, part) for part in missing)
             self.message = f"the verdict says too little to confirm; give yourself: {asked}"
         else:
             self.message = "there is no single readable verdict to confirm: press a label key"

@@ -12,6 +12,7 @@ from annotate.desk.desk import Desk
 from annotate.desk.part_keys import part_act
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.benchmarks.halbench.tasks import RANKING, STANCE
+from judges.benchmarks.medmemorybench.shapes import CORRECT, INCORRECT
 from judges.benchmarks.medmemorybench.tasks import MCD
 from store.importing import import_records
 from store.records import ItemRecord, JudgeRecord, Record, SystemRecord, VerdictRecord, canonical_json, item_id
@@ -47,7 +48,7 @@ def verdict_fields(task: str, number: int) -> dict[str, Any]:
     if task == "mcd":
         parts = {"nodes": judged_cells(), "cc": "1.0"}
         return {
-            "label": "Correct" if number % 2 else "Incorrect",
+            "label": CORRECT if number % 2 else INCORRECT,
             "parts": parts,
             "raw": deduction_raw(bool(number % 2)),
         }
