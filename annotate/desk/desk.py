@@ -282,11 +282,7 @@ class Desk(PartDesk):
         missing = half.missing(reading.task, reading.item.payload)
         if is_label(reading.task, reading.item.payload, half.given):
             self._decide(half.applied_to(reading.state), whole=True)
-        elif (
-            value is not None
-            and is_long(reading.task)
-            and (missing := half.missing(reading.task, reading.item.payload))
-        ):
+        elif value is not None and missing and is_long(reading.task):
             asked = "; ".join(part_prompt(reading.task, part) for part in missing)
             self.message = f"the verdict says too little to confirm; give yourself: {asked}"
         else:
