@@ -46,8 +46,10 @@ class Loss(NamedTuple):
 
 
 def loss_of(damaged: Sequence[tuple[int, bytes]], absent: Sequence[Entry], intact: Collection[str]) -> Loss:
-    """What the damaged lines (number, bytes) said that is in neither `absent`, the entries that only the study has, nor `intact`,
-    the ids of whole lines of the journal.
+    """What the damaged lines (number, bytes) said that stands nowhere else.
+
+    It may stand in `absent`, the entries that only the study has, or in `intact`, the ids of whole lines of the
+    journal.
 
     A line is known by its id, or by half of it; by standing whole in an entry (a line that was cut in two); or, when
     nothing in it can be read, by the study having entries of at least its length that no other line accounts for: an

@@ -141,7 +141,11 @@ def create_study(file: Path, benchmark: str) -> Study:
             f"A study file ends in .duckdb, not {file.suffix or 'nothing'!r}.", "", f"Say {file.stem}.duckdb."
         )
     study = Study.create(file, benchmark)
-    add_tasks(study, [task.as_json() for task in get_benchmark(benchmark).tasks()], now().isoformat())
+    try:
+        add_tasks(study, [task.as_json() for task in get_benchmark(benchmark).tasks()], now().isoformat())
+    except BaseException:
+        study.discard()
+        raise
     return study
 
 
@@ -180,6 +184,7 @@ def read_into(
     """
     from annotate.cli.output import Progress, note, print_problems
     from judges.benchmarks.benchmark import InferringBenchmark, Source, get_benchmark
+    from judges.benchmarks.meter import Meter, watched_by
     from store.importing import BadInputError, ImportedFile, import_records
     from store.study import now
     from store.tasks import add_tasks
@@ -197,9 +202,12 @@ def read_into(
     add_tasks(study, [task.as_json() for task in definitions], now().isoformat())
     described = [ImportedFile(path, "results", system, judge) for path in files]
     described += [ImportedFile(path, "answers", system, judge) for path in answers]
-    records = Progress("reading").over(benchmark.read(source))
+    meter = Meter([*files, *answers], lambda: progress.show())
+    progress = Progress("reading", then="storing", share=lambda: meter.share)
+    records = progress.over(benchmark.read(source))
     try:
-        report = import_records(study, records, described, skip_bad=skip_bad, at=now().isoformat(), sampled=sampled)
+        with watched_by(meter):
+            report = import_records(study, records, described, skip_bad=skip_bad, at=now().isoformat(), sampled=sampled)
     except BadInputError as error:
         print_problems(error.problems)
         raise
