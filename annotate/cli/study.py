@@ -11,6 +11,7 @@ import typer
 from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
+    from annotate.exchange.own_exports import LabelImport
     from store.importing import ImportReport
     from store.study import Study
 
@@ -71,7 +72,7 @@ def import_files(
     """See IMPORT_HELP."""
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
-    from annotate.exchange.own_exports import import_labels, is_own_export
+    from annotate.exchange.own_exports import is_own_export
     from store.study import Study
 
     require_files([*files, *(answers or [])])
@@ -83,7 +84,7 @@ def import_files(
     with Study.open(study_path(context)) as study:
         tell_notices(study)
         if own:
-            outcome = import_labels(study, own, skip_bad=skip_bad)
+            outcome = read_labels_into(study, own, skip_bad=skip_bad)
             if as_json:
                 print_json(outcome.as_json())
             else:
@@ -213,6 +214,25 @@ def read_into(
         raise
     print_problems(report.problems)
     return report
+
+
+def read_labels_into(study: Study, files: list[Path], *, skip_bad: bool) -> LabelImport:
+    """Import our own exports; bad places are printed before the error is raised.
+
+    Raises:
+        BadInputError: bad places, and `skip_bad` is off.
+    """
+    from annotate.cli.output import print_problems
+    from annotate.exchange.own_exports import import_labels
+    from store.importing import BadInputError
+
+    try:
+        outcome = import_labels(study, files, skip_bad=skip_bad)
+    except BadInputError as error:
+        print_problems(error.problems)
+        raise
+    print_problems(outcome.problems)
+    return outcome
 
 
 def print_report(report: ImportReport) -> None:

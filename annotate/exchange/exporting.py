@@ -41,11 +41,11 @@ def export_csv(study: Study, path: Path, *, excel: bool = False) -> int:
     def lines() -> Iterator[str]:
         nonlocal count
         labels = _labels_by_item(study)
-        yield (BOM if excel else "") + _csv_line(list(COLUMNS))
+        yield (BOM if excel else "") + csv_line(list(COLUMNS))
         for item, verdicts in items_with_verdicts(study):
             for entry in labels.get(item.item_id, []):
                 count += 1
-                yield _csv_line(row_of_entry(entry, _item_cells(item), _verdict_cells(verdicts)))
+                yield csv_line(row_of_entry(entry, _item_cells(item), _verdict_cells(verdicts)))
 
     write_atomically(path, lines())
     return count
@@ -114,7 +114,8 @@ def _verdict_cells(verdicts: list[StoredVerdict]) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _csv_line(cells: list[str]) -> str:
+def csv_line(cells: list[str]) -> str:
+    """A row as text. With this line end the writer of every Python version also quotes a lone carriage return."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + "\n"

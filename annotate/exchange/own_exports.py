@@ -23,6 +23,8 @@ MARK = "overread_export"
 VERSION = 1
 _HEAD = 4096
 _BATCH = 500
+_LONGEST_CELL = 1 << 27
+"""Characters; the csv module's own limit of 128 kB is shorter than a rationale can be."""
 
 
 @dataclass
@@ -147,11 +149,17 @@ def _read_jsonl(path: Path, text: str, problems: list[Problem]) -> Iterator[Labe
 
 
 def _read_csv(path: Path, text: str, problems: list[Problem]) -> Iterator[LabelEntry]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    for row in reader:
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    while True:
         try:
+            line = reader.line_num + 1
+            row = next(reader, None)
+            if row is None:
+                return
+            if None in row:
+                raise ValueError("it has more cells than the header")
             yield entry_of_row(row)
-        except (KeyError, TypeError, ValueError) as error:
-            problems.append(
-                Problem(str(path), reader.line_num, 0, f"no export row: {error}", "Mend or remove the row.")
-            )
+        except (KeyError, TypeError, ValueError, csv.Error) as error:
+            problems.append(Problem(str(path), line, 0, f"no export row: {error}", "Mend or remove the row."))
