@@ -106,7 +106,11 @@ def print_problems(problems: Sequence[Problem]) -> None:
     for problem in problems[:_SHOWN_PROBLEMS]:
         place = ":".join([problem.file, *(str(n) for n in (problem.line, problem.column) if n)])
         kind = "error" if problem.fatal else "note"
-        note(f"{place}: {kind}: {problem.what}" + (f" ({problem.remedy})" if problem.remedy else ""))
+        note(
+            (f"{place}: " if place else "")
+            + f"{kind}: {problem.what}"
+            + (f" ({problem.remedy})" if problem.remedy else "")
+        )
     if len(problems) > _SHOWN_PROBLEMS:
         note(f"… and {len(problems) - _SHOWN_PROBLEMS} more")
 

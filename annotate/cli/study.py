@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from annotate.exchange.own_exports import LabelImport
     from store.importing import ImportReport
     from store.study import Study
+    from store.tasks import StoredTask
 
 IMPORT_HELP = """Read a benchmark's own result files into the study: items and verdicts. Labels are never touched.
 
@@ -188,7 +189,7 @@ def read_into(
     from judges.benchmarks.meter import Meter, watched_by
     from store.importing import BadInputError, ImportedFile, import_records
     from store.study import now
-    from store.tasks import add_tasks
+    from store.tasks import current_tasks, task_records
 
     if sampled not in SAMPLED:
         raise UsageError(f"--sampled {sampled} says nothing.", "", f"Say {', '.join(SAMPLED)}.")
@@ -200,7 +201,10 @@ def read_into(
     definitions = inferring.tasks_for(source) if inferring else benchmark.tasks()
     for sentence in inferring.inference(source) if inferring else ():
         note(sentence)
-    add_tasks(study, [task.as_json() for task in definitions], now().isoformat())
+    at = now().isoformat()
+    inferred = inferring is not None and "tasks" not in named
+    before = current_tasks(study)
+    tasks = task_records(study, [task.as_json() for task in definitions], at, bring_back=not inferred)
     described = [ImportedFile(path, "results", system, judge) for path in files]
     described += [ImportedFile(path, "answers", system, judge) for path in answers]
     meter = Meter([*files, *answers], lambda: progress.show())
@@ -208,12 +212,41 @@ def read_into(
     records = progress.over(benchmark.read(source))
     try:
         with watched_by(meter):
-            report = import_records(study, records, described, skip_bad=skip_bad, at=now().isoformat(), sampled=sampled)
+            report = import_records(study, records, described, skip_bad=skip_bad, at=at, sampled=sampled, tasks=tasks)
     except BadInputError as error:
         print_problems(error.problems)
         raise
     print_problems(report.problems)
+    for sentence in changed_tasks(study, before):
+        note(f"overread: {sentence}")
     return report
+
+
+def changed_tasks(study: Study, before: list[StoredTask]) -> Iterator[str]:
+    """What tasks defined anew mean for labels that were given before."""
+    from judges.benchmarks.benchmark import TaskDefinition
+    from store.tasks import current_tasks
+
+    old = {stored.task: TaskDefinition.from_json(stored.definition) for stored in before}
+    for stored in current_tasks(study):
+        if stored.task not in old:
+            continue
+        values, earlier = ([label.value for label in task.labels] for task in
+                           (TaskDefinition.from_json(stored.definition), old[stored.task]))  # fmt: skip
+        gone = [value for value in earlier if value not in values]
+        added = [value for value in values if value not in earlier]
+        if not gone:
+            continue
+        outside = study.rows(
+            """SELECT count(*) FROM current_labels JOIN current_items i USING (item_id)
+            WHERE i.task = ? AND list_contains(?, value)""",
+            [stored.task, gone],
+        )[0][0]
+        new = f", new {', '.join(added)}" if added else ""
+        yield (
+            f"task {stored.task} is defined anew: gone {', '.join(gone)}{new}. Labels with what is gone: {outside};"
+            " they are kept as they were given, and no agreement counts them."
+        )
 
 
 def read_labels_into(study: Study, files: list[Path], *, skip_bad: bool) -> LabelImport:
