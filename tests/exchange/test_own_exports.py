@@ -138,6 +138,8 @@ def test_no_cell_of_a_csv_runs_and_every_value_is_there_again(tmp_path: Path) ->
         assert cell.lstrip(" \t\r\n\u200b\ufeff")[:1] not in {"=", "+", "-", "@"}, cell
         assert cell[:1] not in {"\t", "\r", "\n"}
     notes = {entry_of_row(dict(zip(rows[0], row, strict=True))).state.note for row in rows[1:]}
+    with fresh(tmp_path / "again" / "s.duckdb") as study:
+        assert import_labels(study, [tmp_path / "excel.csv"]).new == len(rows) - 1
     plain = (tmp_path / "out.jsonl").read_text(encoding="utf-8")
     for dose in DOSES:
         assert dose in notes

@@ -13,6 +13,7 @@ import pytest
 
 from store.errors import StudyLockedError
 from store.study import Study
+from tests.offline import NoNetwork
 from tests.terminal.desk_terminal import (
     UNGUARDED,
     DeskTerminal,
@@ -194,3 +195,19 @@ def test_a_locale_without_utf_8_neither_stops_the_desk_nor_loses_a_label(study: 
         assert terminal.left_behind() == []
     assert labels(study) == ["Correct", "Hallucination"]
     assert stored(study)[-1]["state"]["note"] == "药 é"
+
+
+def test_a_sitting_at_the_desk_reaches_no_network(study: Path, no_network: NoNetwork) -> None:
+    with DeskTerminal(study, mode="item", env=no_network.env) as terminal:
+        terminal.send("v", "d", "]", "g", "%", "?", "%", pause=0.05)
+        terminal.send("ctrl+p")
+        terminal.wait_for("Search")
+        terminal.send("escape")
+        terminal.wait_gone("Search")
+        time.sleep(UNGUARDED)
+        terminal.send("c")
+        terminal.wait_for("saved: Correct")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert no_network.attempts() == []
+    assert labels(study) == ["Correct"]
