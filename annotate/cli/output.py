@@ -121,14 +121,16 @@ class Progress:
     Args:
         what: the work, a verb.
         then: what follows when it is done and takes a while too.
-        share: what is done of all there is, 0 to 1; without it no time left is told.
+        total: how many items there are, if that is known.
+        share: what is done of all there is, 0 to 1, where items do not tell. Without both no time left is told.
     """
 
-    def __init__(self, what: str, *, then: str = "", share: Callable[[], float] = lambda: 0.0) -> None:
-        self._what, self._then, self._share = what, then, share
+    def __init__(self, what: str, *, then: str = "", total: int = 0, share: Callable[[], float] | None = None) -> None:
+        self._what, self._then = what, then
+        self._count = self._width = 0
+        self._share = share or (lambda: self._count / total if total else 0.0)
         self._started = self._shown = time.monotonic()
         self._visible = sys.stderr.isatty()
-        self._count = self._width = 0
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The items, counted as they pass."""

@@ -255,12 +255,15 @@ def read_labels_into(study: Study, files: list[Path], *, skip_bad: bool) -> Labe
     Raises:
         BadInputError: bad places, and `skip_bad` is off.
     """
-    from annotate.cli.output import print_problems
+    from annotate.cli.output import Progress, print_problems
     from annotate.exchange.own_exports import import_labels
     from store.importing import BadInputError
 
     try:
-        outcome = import_labels(study, files, skip_bad=skip_bad)
+        outcome = import_labels(
+            study, files, skip_bad=skip_bad,
+            watch=lambda labels: Progress("writing labels", total=len(labels)).over(labels),
+        )  # fmt: skip
     except BadInputError as error:
         print_problems(error.problems)
         raise

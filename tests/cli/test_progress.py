@@ -52,6 +52,11 @@ def test_count_rate_and_time_left(shown: TerminalOut) -> None:
     assert shown.getvalue().endswith("\n")
 
 
+def test_a_known_number_of_items_tells_the_time_left(shown: TerminalOut) -> None:
+    list(Progress("writing labels", total=8).over(range(8)))
+    assert "writing labels: 4 (4/s, about 1 s left)" in shown.getvalue()
+
+
 def test_a_line_covers_the_longer_one_before_it(shown: TerminalOut) -> None:
     list(Progress("reading", share=lambda: 0.5).over(range(9)))
     lines = shown.getvalue().rstrip("\n").split("\r")[1:]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -250,3 +251,27 @@ def test_a_rationale_of_any_length_and_line_end_splits_no_row(tmp_path: Path) ->
         export_csv(study, tmp_path / "out.csv")
     with make_study(tmp_path / "b.duckdb", specs) as study:
         assert import_labels(study, [tmp_path / "out.csv"]).new == 2
+
+
+def test_an_import_that_was_stopped_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped between any two writes; no label is left with half of its history, as one that was never revised."""
+    out, back = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    with labelled(tmp_path / "a" / "s.duckdb") as study:
+        export_jsonl(study, out)
+    monkeypatch.setattr("annotate.exchange.own_exports._BATCH", 1)
+    append = Study.append
+    for writes in (1, 4, 9):
+        left = iter(range(writes))
+
+        def stopping(study: Study, acts: Any, left: Iterator[int] = left) -> Any:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            return append(study, acts)
+
+        with fresh(tmp_path / str(writes) / "s.duckdb") as study:
+            with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+                patch.setattr(Study, "append", stopping)
+                import_labels(study, [out])
+            assert import_labels(study, [out]).changed == 0
+            export_jsonl(study, back)
+        assert back.read_bytes() == out.read_bytes()
