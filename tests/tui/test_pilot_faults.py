@@ -134,3 +134,17 @@ async def test_nothing_that_a_single_key_takes_away_is_lost(study: Study) -> Non
             assert person.labels[item] != before, key
             await person.press("u")
             assert person.labels[item] == before, key
+
+
+ARABIC = "المريض لا يعاني من حساسية للبنسلين 500 mg مرتين يوميا"
+
+
+async def test_right_to_left_text_keeps_its_order_on_the_screen_and_in_the_study(tmp_path: Path) -> None:
+    """Terminals differ in turning it round; a program that turned it, too, would undo what they do."""
+    specs = [Spec(payload={"question": ARABIC, "response": "He takes 500 mg."})]
+    with make_study(tmp_path / "r.duckdb", specs) as study:
+        for size in (NARROW, WIDE):
+            async with at_desk(study, "never", size=size, annotator=f"dr.{size[0]}") as person:
+                rows = [row.split("│")[0] for row in person.rows if re.search("[\u0600-\u06ff]", row)]
+                assert " ".join(" ".join(rows).removeprefix("  Question").split()) == ARABIC
+        assert study.rows("SELECT payload->>'question' FROM items") == [(ARABIC,)]
