@@ -12,6 +12,7 @@ from annotate.cli.audit import has_labels
 from annotate.exchange.exporting import export_csv, export_jsonl
 from annotate.exchange.own_exports import import_labels
 from annotate.report.audit_text import audit_lines
+from annotate.report.status import study_status
 from judges.auditing import audit_study
 from judges.calibration.measured_result import GridAudit, MeasuredAudit
 from store.study import Study
@@ -64,6 +65,12 @@ def test_half_given_grids_and_those_given_after_the_verdict_do_not_count(tmp_pat
     with make_part_study(tmp_path / "a.duckdb", "ranking", 2) as study:
         type_keys(sit(study, "assisted"), keys_of("⏎ ⏎"))
         assert audit_study(study).declared["ranking"][""].labelled == 0
+
+
+def test_status_counts_what_is_half_given_apart(mcd: Study) -> None:
+    type_keys(sit(mcd, "never"), keys_of("c a Y N Y ⏎ k i b y"))
+    counts = study_status(mcd)["annotators"]["dr.li"]
+    assert (counts["labelled"], counts["half_given"]) == (1, 1)
 
 
 def test_rankings_of_two_people(tmp_path: Path) -> None:

@@ -22,8 +22,10 @@ from store.tasks import add_tasks
 SYSTEM, JUDGE = "northwind", "gpt-judge"
 RATIONALE = "zqxj-rationale-7731"
 NODES = ("n1", "n2", "n3")
-TASKS: Mapping[str, TaskDefinition] = {"mcd": MCD, "ranking": RANKING, "stance": STANCE}
-BENCHMARK = {"mcd": "medmemorybench", "ranking": "halbench", "stance": "halbench"}
+POINTS = TaskDefinition("points", "Points", "How many points?", "interval", (), (), kind="number", low=0.0, high=10.0)
+"""A task of a table whose label is a number."""
+TASKS: Mapping[str, TaskDefinition] = {"mcd": MCD, "ranking": RANKING, "stance": STANCE, "points": POINTS}
+BENCHMARK = {"mcd": "medmemorybench", "ranking": "halbench", "stance": "halbench", "points": "table"}
 KEYMAPS = {name: KeyMap(task) for name, task in TASKS.items()}
 
 
@@ -54,6 +56,8 @@ def verdict_fields(task: str, number: int) -> dict[str, Any]:
         }
     if task == "ranking":
         return {"label": canonical_json([["r1"], ["r2"], ["r3"], ["r4"]])}
+    if task == "points":
+        return {"label": str(number)}
     return {"label": "DEFER", "parts": {"score": repr(0.1 + number / 100)}, "score": 0.1 + number / 100}
 
 

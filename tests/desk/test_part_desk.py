@@ -141,6 +141,17 @@ def test_a_label_key_takes_along_the_number_that_is_typed(make: Make) -> None:
     assert [label.parts for label in current_labels(study).values()] == [{"score": "0.7"}]
 
 
+def test_a_number_as_the_label_itself_waits_to_be_typed(make: Make) -> None:
+    study = make("points")
+    desk = sit(study, "never")
+    assert isinstance(desk.entry, Number)
+    type_keys(desk, keys_of("1 1 ⏎"))
+    assert desk.message == "11 is not from 0 to 10"
+    type_keys(desk, keys_of("⌫ ⌫ 7 . 5 ⏎ 3 ⏎"))
+    assert [label.value for label in current_labels(study).values()] in (["7.5", "3"], ["3", "7.5"])
+    assert isinstance(desk.entry, Number) and desk.entry.typed == "" and desk.labelled == 2
+
+
 # --- stored key by key ---
 
 

@@ -112,6 +112,17 @@ async def test_a_number_key_by_key(make: Make, size: Size) -> None:
         assert (person.labels[item].value, person.labels[item].parts) == ("SOFT", {"score": "0.35"})
 
 
+@SIZES
+async def test_a_number_as_the_label_itself(make: Make, size: Size) -> None:
+    async with at_desk(make("points"), "never", size=size) as person:
+        item = person.item
+        assert "How many points?" in person.screen and "from 0 to 10" in person.screen
+        await press(person, "7 . 5 ⏎")
+        assert person.labels[item].value == "7.5" and "2 / 3" in person.rows[0]
+        await press(person, "left")
+        assert "● 7.5" in person.screen
+
+
 async def test_a_held_key_answers_one_cell(make: Make) -> None:
     async with at_desk(make("mcd"), "never") as person:
         await press(person, "c a")
