@@ -13,6 +13,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from annotate.desk.entries import LETTERS, NUMBER_KEYS
 from judges.benchmarks.benchmark import Label, TaskDefinition
 from judges.benchmarks.decisions import Decision, decisions_of
 from store.errors import UsageError
@@ -285,6 +286,9 @@ class KeyMap:
             words = f"label {label.title!r} of {task}, part {decision.id!r}"
             for key in filter(None, (label.key, label.key.upper(), label.digit)):
                 self._own(key, _Owner(("label", decision.id, label.value), words))
+        given = {"ranking": LETTERS, "number": NUMBER_KEYS}.get(decision.kind, "")
+        for key in given:
+            self._own(key, _Owner(("given", key), f"an answer of {task}, part {decision.id!r}"))
         for scope in ("part", decision.kind):
             for action in (action for action in ACTIONS if action.scope == scope):
                 for key in self.keys_of[action.id]:

@@ -31,7 +31,8 @@ _KEPT_LETTERS = "qux"
 LETTERS = "".join(letter for letter in string.ascii_letters if letter.lower() not in _KEPT_LETTERS)
 """What the responses to rank are called, in the order they are shown."""
 MOST_CHARACTERS = 24
-_NUMBER_CHARACTERS = frozenset("0123456789.-")
+NUMBER_KEYS = "0123456789.,-"
+"""What a number is typed with; a comma is a point."""
 _TENTHS = frozenset("23456789")
 
 
@@ -237,7 +238,7 @@ class Number:
     def add(self, character: str) -> Number:
         """One more character; what no number has is left out."""
         character = "." if character == "," else character
-        fits = character in _NUMBER_CHARACTERS and len(self.typed) < MOST_CHARACTERS
+        fits = character in NUMBER_KEYS and len(self.typed) < MOST_CHARACTERS
         return replace(self, typed=self.typed + character) if fits else self
 
     def back(self) -> Number:

@@ -204,8 +204,7 @@ class PartDesk(Walk):
         return False
 
     def _close_words(self, entry: Entry) -> str:
-        kept = not self._is_unkept(entry)
-        return "closed; Tab opens it again" if kept else "closed: the change was not kept; Tab opens it again"
+        return "closed: the change was not kept" if self._is_unkept(entry) else "closed: what is given of it stays"
 
 
 def changed(entry: Entry, act: PartAct) -> Entry:

@@ -66,7 +66,7 @@ def _rules(rules: Mapping[str, int]) -> str:
 def _grid(name: str, part: GridAudit) -> Iterator[str | list[Row]]:
     cells = part.cells
     yield f"{name}, a grid: {cells.labelled} cells of {part.labelled} items labelled ({part.items:,} items in all)."
-    yield "  Cells are nominal units, resampled by item."
+    yield "  Cells are nominal units, resampled by item or by the cluster it belongs to."
     for judge, found in cells.judges.items():
         left = f"{found.unreadable} unreadable, {found.no_verdict} it says nothing of"
         yield f"  judge {judge}: compared on {found.n} cells, {left}"

@@ -56,7 +56,7 @@ def test_a_grid_can_be_gone_through_taken_back_and_left(say: Say) -> None:
     text, study = say("mcd", "c a", "y", "back", "down", "n", "up", "down", "close", "part", "q")
     [label] = current_labels(study).values()
     assert json.loads(label.parts["nodes"]) == {"n2": {"stated": "n"}} and label.value is None
-    assert "So far: stated No." in text and "Closed; Tab opens it again." in text
+    assert "So far: stated No." in text and "Closed: what is given of it stays." in text
 
 
 def test_an_empty_line_does_not_take_what_is_not_whole(say: Say) -> None:

@@ -24,6 +24,7 @@ from annotate.desk.part_keys import part_act
 from annotate.desk.reading import entry_sections
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.label.pane import Expecting
+from annotate.tui.screens.label.state import key_sign
 from annotate.tui.screens.text_over import TextOver
 from annotate.tui.widgets.prompt import Answer, Prompt
 from annotate.tui.widgets.spans import Line, Role
@@ -149,7 +150,8 @@ class DeskScreen(Screen[None]):
         entry = self.desk.entry
         key = self.keymap.keys_of[action][0]
         if entry is None or action not in self.keymap.part_keys(entry.decision.kind).values():  # type: ignore[arg-type]
-            self.say("no such part is open: Tab opens the next one", "warning")
+            opens = key_sign(self.keymap.keys_of["part"][0])
+            self.say(f"no such part is open: {opens} opens the next one", "warning")
         else:
             self._take_part(key)
 

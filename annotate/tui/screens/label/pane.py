@@ -136,14 +136,14 @@ def _given(desk: Desk) -> Line:
 
 def _key_lines(desk: Desk, keymap: KeyMap, *, wide: bool) -> list[Line]:
     """What can be pressed now besides a label."""
-    keys = "\u00a0".join(label_keys(desk.current.task))
+    keys = "\u00a0".join(label_keys(desk.current.task)) or key_sign(keymap.keys_of["part"][0])
     enter = key_sign(keymap.keys_of["confirm"][0])
     if desk.phase == "revealed" or desk.state.decided:
         first: Line = [Span(enter, "key"), Span(" keep and next  ", "muted")]
-        second: Line = [Span(keys, "key"), Span(" revise", "muted")] if keys else []
+        second: Line = [Span(keys, "key"), Span(" revise", "muted")]
     elif desk.mode == "assisted":
         first = [Span(enter, "key"), Span(" confirm the judge  ", "muted")]
-        second = [Span(keys, "key"), Span(" override", "muted")] if keys else []
+        second = [Span(keys, "key"), Span(" override", "muted")]
     else:
         first = hints(keymap, [("cannot_judge", "cannot judge"), ("reference_wrong", "reference wrong")])
         second = [Span("shift", "key"), Span(" unsure  ", "muted"), *hints(keymap, [("harm", "harm")])]
