@@ -114,6 +114,8 @@ def _compared_cells(decision: Decision, payload: Mapping[str, Any], own: str, ju
     given = [(row, column) for row, cells in read_cells(own).items() for column in cells]
     both = sum(column in judged.get(row, {}) for row, column in given)
     rows = {row.id: row.title for row in rows_of(decision, payload)}
+    places = [(row, column) for row in rows for column, _ in decision.columns]
+    apart.sort(key=lambda cell: places.index(cell[:2]) if cell[:2] in places else len(places))
     columns, titles = dict(decision.columns), {label.value: label.title for label in decision.labels}
     named = [
         f"{rows.get(row, row)}, {columns.get(column, column)}: you {titles.get(mine, mine)}, "
