@@ -196,6 +196,10 @@ class PartDesk(Walk):
             return bool(entry.typed) and (apart or bool(entry.lacks))
         return apart and not self._keeps_half
 
+    @property
+    def _drops_by_leaving(self) -> bool:
+        return super()._drops_by_leaving or (self.entry is not None and self._is_unkept(self.entry))
+
     def _entry_is_kept(self) -> bool:
         """False, with a word, when the open part would get lost."""
         if self.entry is None or not self._is_unkept(self.entry):

@@ -87,9 +87,11 @@ class Walk:
     def move(self, step: int) -> None:
         """Back and forth without labelling; in a review, along its lines."""
         if self.review is not None:
+            dropped = self._drops_by_leaving
             self._leave()
             self.review.move(step)
             self._arrive_at_line()
+            self.message = "the half-given label was not kept" if dropped else ""
             return
         target = self.place + step if self.phase != "done" else self.place
         if 0 <= target < len(self.queue):
@@ -117,7 +119,7 @@ class Walk:
             self._visit(place)
 
     def _visit(self, place: int) -> None:
-        dropped = bool(self._half.given) and not self.state.decided and not self._keeps_half
+        dropped = self._drops_by_leaving
         self._owed = None
         self._arrive(place)
         if dropped:
@@ -173,6 +175,11 @@ class Walk:
         self.ledger.turn_to(reading.item.item_id)
         self.phase = "revealed" if self.mode != "blind" and reading.state.decided else "label"
         self._take_up()
+
+    @property
+    def _drops_by_leaving(self) -> bool:
+        """Whether what was given on the item in hand is stored nowhere."""
+        return bool(self._half.given) and not self.state.decided and not self._keeps_half
 
     @property
     def _keeps_half(self) -> bool:

@@ -246,6 +246,12 @@ def test_a_change_that_was_not_taken_is_dropped_with_a_word(make: Make) -> None:
     assert kinds(study)[-1] == "label"
 
 
+@pytest.mark.parametrize("keys", ["a b c d ⏎ left tab ⌫ right", "a b c d ⏎ a b c d ⏎ left tab ⌫ left"])
+def test_leaving_an_open_change_says_that_it_was_not_kept(make: Make, keys: str) -> None:
+    desk = at(make("ranking"), keys=keys)
+    assert desk.message == "the half-given label was not kept"
+
+
 def test_escape_closes_and_tab_opens_again(make: Make) -> None:
     desk = at(make("mcd"), keys="c a y escape")
     assert desk.entry is None
