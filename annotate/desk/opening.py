@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from annotate.desk.desk import Desk
 from judges.benchmarks.benchmark import TaskDefinition
-from judges.calibration.sampling import NEVER_SHOWN_SHARE, Unit, two_stage_order
+from judges.calibration.sampling import NEVER_SHOWN_SHARE, Candidate, two_stage_order
 from store.draws import Draw, DrawnItem, RevealPolicy, add_draw, drawn_items, list_draws
 from store.errors import UsageError
 from store.study import Study, now
@@ -77,7 +77,7 @@ def make_draw(study: Study, task: str, reveal: RevealPolicy, seed: int | None, c
         what = f"The study has no items of task {task!r}." if task else "The study has no items."
         raise UsageError(what, "", f"overread --study {study.path.name} import FILE")
     chosen = secrets.randbits(31) if seed is None else seed
-    places = two_stage_order([Unit(*row) for row in rows], chosen)
+    places = two_stage_order([Candidate(*row) for row in rows], chosen)
     design = "two_stage" if any(row[1] for row in rows) else "simple"
     draw = Draw(
         draw_id=secrets.token_hex(8), task=task, stream="estimate", design=design, reveal=reveal, seed=chosen,
