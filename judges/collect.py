@@ -125,11 +125,18 @@ def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...])
 
 @dataclass(slots=True)
 class BlindLabels:
-    """Blind labels of one item by annotator, and an adjudicator's blind decision."""
+    """Blind labels of one item by annotator, and an adjudicator's blind decision.
+
+    Attributes:
+        stream: `estimate` if one of the labels is of it. streams: of each annotator's label.
+        draw_ids: the draws under which they were given.
+    """
 
     stream: str
     people: dict[str, HumanLabel] = field(default_factory=dict)
     adjudicated: HumanLabel | None = None
+    streams: dict[str, str] = field(default_factory=dict)
+    draw_ids: set[str] = field(default_factory=set)
 
 
 def blind_labels(study: Study) -> dict[str, BlindLabels]:
@@ -143,7 +150,11 @@ def blind_labels(study: Study) -> dict[str, BlindLabels]:
     labels: dict[str, BlindLabels] = {}
     for item_id, annotator, draw_id, adjudicated, *columns in rows:
         state = state_of_row(columns)
-        said = labels.setdefault(item_id, BlindLabels(streams.get(draw_id, "estimate")))
+        stream = streams.get(draw_id, "estimate")
+        said = labels.setdefault(item_id, BlindLabels(stream))
+        said.stream = "estimate" if stream == "estimate" else said.stream
+        said.streams[annotator] = stream
+        said.draw_ids.add(draw_id)
         label = HumanLabel(state.value, state.parts)
         if adjudicated:
             said.adjudicated = label

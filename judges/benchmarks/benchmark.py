@@ -140,6 +140,11 @@ class TaskDefinition:
         """The declared label set, in rubric order. Statistics always use it whole."""
         return tuple(label.value for label in self.labels)
 
+    @property
+    def takes_keys(self) -> bool:
+        """Whether every required decision is a choice that a key can make: then the desk takes labels of it."""
+        return all(kind == "choice" for kind in [self.kind, *(part.kind for part in self.parts if part.required)])
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

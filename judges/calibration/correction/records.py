@@ -153,13 +153,14 @@ class Provenance:
     """What decides whether labels may be used at all.
 
     Attributes:
-        sampling: how the labelled items were chosen.
+        sampling: how the labelled items were chosen. why: in words, what makes it unknown.
         blind: every label was given before its person saw a verdict on the item.
         judge_calibrated: name or hash of the judge whose verdicts stood when items were drawn; judge_scored: of the
             judge whose verdicts are corrected. They must be the same.
     """
 
     sampling: Sampling = "random"
+    why: str = ""
     blind: bool = True
     judge_calibrated: str = ""
     judge_scored: str = ""
