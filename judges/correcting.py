@@ -11,6 +11,7 @@ from judges.benchmarks.benchmark import CorrectableBenchmark, ScoredItem, TaskDe
 from judges.calibration.audit_input import HumanLabel
 from judges.calibration.statistical_label import Adjudication, statistical_label
 from judges.collect import BlindLabels, blind_labels, scored_items, task_definitions
+from judges.frozen_plan import excluded_items, frozen_plan
 from judges.served import COUNTED, Served, ServedParts, as_draw
 from store.records import LabelState
 from store.study import Study
@@ -70,10 +71,12 @@ def study_blocks(
     labels: Mapping[str, BlindLabels],
     parts: ServedParts,
 ) -> StudyBlocks:
-    """What a correction reads of one system."""
+    """What a correction reads of one system: all its items but those that a frozen plan leaves out."""
+    left_out = excluded_items(study, frozen_plan(study))
     by_task: dict[str, list[ScoredItem]] = {}
     for item in scored_items(study, system, judge):
-        by_task.setdefault(item.task, []).append(item)
+        if item.item_id not in left_out:
+            by_task.setdefault(item.task, []).append(item)
     definitions = task_definitions(study)
     by_task = {task: items for task, items in by_task.items() if task in definitions}
     served = {task: parts.part(task, items) for task, items in by_task.items()}

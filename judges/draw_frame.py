@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from judges.calibration.sampling import Candidate
 from judges.collect import task_definitions
+from judges.frozen_plan import excluded_items, frozen_plan
 from store.errors import UsageError
 from store.items import count_items, judges, systems
 from store.study import Study
@@ -60,7 +61,7 @@ def drawable_tasks(study: Study, task: str = "") -> list[str]:
 def frame_of(
     study: Study, tasks: Sequence[str], *, system: str = "", by: Sequence[str] = (), judge: str = ""
 ) -> list[FrameItem]:
-    """All current items of these tasks (and of one system), by item id.
+    """All current items of these tasks (and of one system), by item id; without those that a frozen plan leaves out.
 
     Args:
         by: what strata are made of: `task`, `system`, `verdict` (of `judge`), or slices.
@@ -83,6 +84,7 @@ def frame_of(
         WHERE i.task IN ({marks}) AND (? = '' OR i.system = ?) ORDER BY i.item_id""",
         [bool(set(by) - set(COLUMNS_TO_STRATIFY)), "verdict" in by, judge, *tasks, system, system],
     )
+    left_out = excluded_items(study, frozen_plan(study))
     frame, slices = [], set[str]()
     for item_id, task, owner, group, cluster, pair, sliced, label, judged in rows:
         values = {"task": task, "system": owner, "verdict": _verdict(label, judged)}
@@ -90,6 +92,8 @@ def frame_of(
             found = json.loads(sliced)
             slices.update(found)
             values = found | values
+        if item_id in left_out:
+            continue
         stratum = " / ".join(str(values.get(name, "none")) for name in by)
         frame.append(FrameItem(item_id, task, owner, group, cluster, pair, stratum))
     if unknown := set(by) - set(COLUMNS_TO_STRATIFY) - slices:

@@ -209,8 +209,13 @@ def _strata_cut(frame: Sequence[FrameItem], key: str) -> bool:
 
 def _require_groups(frame: Sequence[FrameItem], key: str) -> None:
     what = {"group": "text", "cluster": "cluster"}[key]
-    if max(Counter(getattr(one, key) for one in frame if getattr(one, key)).values(), default=1) < 2:
+    sizes = Counter(getattr(one, key) for one in frame if getattr(one, key))
+    if max(sizes.values(), default=1) < 2:
         raise UsageError(f"No two items share a {what}.", "", "Leave --two-stage and --clustered out.")
+    if len(sizes) == 1:
+        raise UsageError(
+            f"All items are of one {what}.", "One shows no spread.", "Leave --two-stage and --clustered out."
+        )
     if _strata_cut(frame, key):
         raise UsageError(
             f"A {what} holds items of several strata, so it cannot be drawn whole.",
