@@ -9,7 +9,7 @@ from typing import Any
 
 from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
 from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
-from judges.calibration.statistical_label import Vote, final_label
+from judges.calibration.statistical_label import Adjudication, Vote, final_label, statistical_label
 from store.draws import list_draws
 from store.events import STATE_COLUMNS, state_of_row
 from store.items import LazyTexts, stream_scored
@@ -161,6 +161,14 @@ def blind_labels(study: Study) -> dict[str, BlindLabels]:
         else:
             said.people[annotator] = label
     return labels
+
+
+def resolved_label(said: BlindLabels | None) -> str | None:
+    """The statistical label of an item; None when nobody labelled it, people do not agree, or cannot judge."""
+    if said is None:
+        return None
+    decision = Adjudication(said.adjudicated.value) if said.adjudicated is not None else None
+    return statistical_label({who: one.value for who, one in said.people.items()}, decision).label
 
 
 def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from judges.calibration.correction.choice import CorrectionSettings
     from judges.calibration.correction.records import Block, Share
     from judges.calibration.correction.result import CorrectedMetric, CorrectedScores
 
@@ -29,29 +30,60 @@ _MOST_TRIED = 64
 """Labels tried on each of them."""
 
 
+class Corrections:
+    """Corrected scores of a study; its labels and draws are read once, the blocks of a system and judge too."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.benchmark = get_benchmark(study.benchmark)
+        self.labels = blind_labels(study)
+        self._parts = ServedParts(study, self.labels)
+        self._blocks: dict[tuple[str, str], StudyBlocks] = {}
+
+    def blocks(self, system: str, judge: str) -> StudyBlocks:
+        """What a correction of this system reads.
+
+        Raises:
+            TypeError: the benchmark has nothing to correct.
+        """
+        if not isinstance(self.benchmark, CorrectableBenchmark):
+            raise TypeError(f"{self.study.benchmark} has nothing to correct")
+        key = (system, judge)
+        if key not in self._blocks:
+            self._blocks[key] = study_blocks(self.study, self.benchmark, system, judge, self.labels, self._parts)
+        return self._blocks[key]
+
+    def corrected(self, system: str, judge: str) -> CorrectedScores | None:
+        """What people would have scored on all items; None when the benchmark has nothing to correct.
+
+        Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
+        """
+        from judges.calibration.correction.corrected import corrected_scores
+
+        if not isinstance(self.benchmark, CorrectableBenchmark):
+            return None
+        found = self.blocks(system, judge)
+        scores = corrected_scores(found.blocks, combined(self.benchmark), self.settings([found]))
+        bounded: frozenset[str] = getattr(self.benchmark, "bounded", frozenset)()
+        metrics = {name: _within_unit(one) if name in bounded else one for name, one in scores.metrics.items()}
+        return replace(scores, metrics=metrics)
+
+    def settings(self, blocks: Sequence[StudyBlocks]) -> CorrectionSettings:
+        """How metrics of these blocks are corrected."""
+        from judges.calibration.correction.choice import CorrectionSettings
+        from judges.calibration.correction.records import Provenance
+
+        assert isinstance(self.benchmark, CorrectableBenchmark)
+        parts = [part for found in blocks for part in found.served.values()]
+        random = all(part.sampling == "random" for part in parts)
+        why = "; ".join(dict.fromkeys(part.why for part in parts if part.why))
+        provenance = Provenance(sampling="random" if random else "unknown", why=why)
+        return CorrectionSettings(provenance=provenance, shares=shares_of(self.benchmark))
+
+
 def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | None:
-    """What people would have scored on all items of a system; None when the benchmark has nothing to correct.
-
-    Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
-    """
-    from judges.calibration.correction.choice import CorrectionSettings
-    from judges.calibration.correction.corrected import corrected_scores
-    from judges.calibration.correction.records import Provenance
-
-    benchmark = get_benchmark(study.benchmark)
-    if not isinstance(benchmark, CorrectableBenchmark):
-        return None
-    labels = blind_labels(study)
-    blocks = study_blocks(study, benchmark, system, judge, labels, ServedParts(study, labels))
-    random = all(part.sampling == "random" for part in blocks.served.values())
-    why = "; ".join(dict.fromkeys(part.why for part in blocks.served.values() if part.why))
-    settings = CorrectionSettings(
-        provenance=Provenance(sampling="random" if random else "unknown", why=why), shares=_shares(benchmark)
-    )
-    found = corrected_scores(blocks.blocks, combined(benchmark), settings)
-    bounded: frozenset[str] = getattr(benchmark, "bounded", frozenset)()
-    metrics = {name: _within_unit(one) if name in bounded else one for name, one in found.metrics.items()}
-    return replace(found, metrics=metrics)
+    """`Corrections.corrected` of one system."""
+    return Corrections(study).corrected(system, judge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +222,7 @@ def combined(benchmark: CorrectableBenchmark) -> Callable[[Mapping[str, float]],
     return combine
 
 
-def _shares(benchmark: CorrectableBenchmark) -> dict[str, Share]:
+def shares_of(benchmark: CorrectableBenchmark) -> dict[str, Share]:
     from judges.calibration.correction.records import Share
 
     shares: Mapping[str, tuple[str, str]] = getattr(benchmark, "shares", dict)()

@@ -102,7 +102,7 @@ def plan_study(
     if unknown := [name for name in metrics if name not in known]:
         raise UsageError(f"There is no metric {unknown[0]!r}.", f"There are: {', '.join(known)}.")
     headline = [name for name in getattr(benchmark, "headline", {}) if name in known]
-    wanted = list(metrics) or headline or list(known)[:MOST_METRICS]
+    wanted = list(metrics) or headline or sorted(known, key=lambda name: name.count(" / "))[:MOST_METRICS]
     groups = {task: [item.group for item in items] for task, items in found.items.items()}
     goal = {"decide": decide} if decide is not None else {"half_width": half_width}
     planned = tuple(_metric(study, system, problem, name, groups, goal) for name in wanted)

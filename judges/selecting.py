@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from judges.calibration.statistical_label import Adjudication, statistical_label
-from judges.collect import BlindLabels, blind_labels, scored_items, task_definitions
+from judges.collect import BlindLabels, blind_labels, resolved_label, scored_items, task_definitions
 from judges.served import Served, ServedParts
 from store.applying import SETTING
 from store.items import systems
@@ -117,7 +116,7 @@ def _on_task(
         if part.items:
             served.append(part)
         for item in items:
-            label = _label(labels.get(item.item_id)) if item.item_id in part.items else None
+            label = resolved_label(labels.get(item.item_id)) if item.item_id in part.items else None
             if label is None or item.verdict is None or item.verdict.label is None:
                 continue
             labelled += 1
@@ -211,13 +210,6 @@ def confidences(study: Study, judge: str, task: str) -> tuple[dict[str, float], 
         return {}, "none"
     most = max(map(len, repeats.values()))
     return {item: found.count(found[0]) / len(found) for item, found in repeats.items()}, f"agreement of {most} repeats"
-
-
-def _label(said: BlindLabels | None) -> str | None:
-    if said is None:
-        return None
-    decision = Adjudication(said.adjudicated.value) if said.adjudicated is not None else None
-    return statistical_label({who: one.value for who, one in said.people.items()}, decision).label
 
 
 # Kept in the study

@@ -6,8 +6,7 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from judges.calibration.statistical_label import Adjudication, statistical_label
-from judges.collect import blind_labels
+from judges.collect import blind_labels, resolved_label
 from judges.draw_frame import drawable_tasks, frame_of
 from store.errors import UsageError
 from store.study import Study
@@ -34,10 +33,7 @@ def stratum_spread(study: Study, wish: Wish) -> dict[str, float]:
             study, drawable_tasks(study, wish.task), system=wish.system, by=("verdict",), judge=wish.judge
         )
     }
-    people = {}
-    for item_id, said in blind_labels(study).items():
-        decision = Adjudication(said.adjudicated.value) if said.adjudicated is not None else None
-        people[item_id] = statistical_label({who: one.value for who, one in said.people.items()}, decision).label
+    people = {item_id: resolved_label(said) for item_id, said in blind_labels(study).items()}
     labelled, wrong = Counter[str](), Counter[str]()
     for one in frame:
         label = people.get(one.item_id)

@@ -255,7 +255,7 @@ class CorrectableBenchmark(Benchmark, Protocol):
     """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors.
 
     It may also offer `shares()`: metric → (numerator, denominator) where 0 ≤ numerator ≤ denominator item by item; and
-    `bounded()`: the metrics that lie between 0 and 1.
+    `bounded()`: the metrics that lie between 0 and 1; and `lower_is_better()`: those in which less is better.
     """
 
     def needs(self) -> Mapping[str, frozenset[str]]:
