@@ -138,6 +138,15 @@ def excluded_items(study: Study, plan: FrozenPlan | None) -> set[str]:
     return found
 
 
+def labelled_items(study: Study) -> dict[str, int]:
+    """Items with a blind label given for an estimate, by task."""
+    return dict(study.rows(
+        """SELECT i.task, count(DISTINCT l.item_id) FROM all_blind_labels l JOIN current_items i USING (item_id)
+        WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '')
+            AND l.draw_id NOT IN (SELECT draw_id FROM draws WHERE stream <> 'estimate') GROUP BY i.task"""
+    ))  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
     """Whether what is printed follows the plan.

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from judges.benchmarks.benchmark import ContradictingBenchmark, get_benchmark
 from judges.calibration.learn_order import Signal, learn_order
 from judges.calibration.sampling import NEVER_SHOWN_SHARE
+from judges.collect import scored_items, task_definitions
 from judges.draw_frame import FrameItem, drawable_tasks, frame_of
 from judges.drawing import MADE_BY, REVEALS, MadeDraw, Wish
 from store.draws import Draw, DrawnItem, add_draw, drawn_items, list_draws
 from store.errors import UsageError
+from store.items import judges, systems
 from store.study import Study, now
 
 
@@ -101,29 +105,70 @@ def _free(study: Study, wish: Wish, frame: Sequence[FrameItem]) -> list[FrameIte
 
 
 def _signals(study: Study, frame: Sequence[FrameItem], judge: str) -> list[Signal]:
-    """What judges said of each item: all their labels, one judge's repeats, the lowest confidence."""
-    rows = study.rows(
-        """SELECT v.item_id, j.name, list(v.label ORDER BY v.repetition), min(v.confidence)
+    """What judges said of each item: all their labels, whether one contradicts itself, the lowest confidence.
+
+    A judge contradicts itself when its repetitions differ, when its reasons name another label than the one it gave, or
+    when the benchmark says so.
+    """
+    named = {task: _named(definition.values) for task, definition in task_definitions(study).items()}
+    rows = study.stream(
+        """SELECT v.item_id, j.task, j.name, list(v.label ORDER BY v.repetition), min(v.confidence),
+            arg_min(v.rationale, v.repetition)
         FROM verdicts v JOIN judges j USING (judge_id)
         JOIN (SELECT item_id, content_hash FROM current_items) USING (item_id, content_hash)
-        WHERE ? = '' OR j.name = ? GROUP BY v.item_id, j.name""",
+        WHERE ? = '' OR j.name = ? GROUP BY v.item_id, j.task, j.name""",
         [judge, judge],
     )
     verdicts: dict[str, dict[str, str | None]] = {}
     repeats: dict[str, list[str]] = {}
     confidence: dict[str, float] = {}
-    for item_id, name, labels, low in rows:
+    for item_id, task, name, labels, low, rationale in rows:
         verdicts.setdefault(item_id, {})[name] = labels[0]
         known = [label for label in labels if label is not None]
+        if labels[0] is not None and (other := _other_label(named.get(task), labels[0], rationale or "")):
+            known.append(other)
         if len(set(known)) > 1:
             repeats[item_id] = known
         if low is not None:
             confidence[item_id] = min(low, confidence.get(item_id, low))
+    declared = _declared(study, judge)
     return [
-        Signal(one.item_id, verdicts.get(one.item_id, {}), repeats.get(one.item_id, ()), confidence.get(one.item_id),
-               one.cluster)
+        Signal(
+            one.item_id, verdicts.get(one.item_id, {}),
+            ("said", "unsaid") if one.item_id in declared else repeats.get(one.item_id, ()),
+            confidence.get(one.item_id), one.cluster,
+        )
         for one in frame
     ]  # fmt: skip
+
+
+SHORTEST_NAME = 4
+"""Shorter labels ("2", "yes") stand in any text and name nothing."""
+
+
+def _named(values: Sequence[str]) -> re.Pattern[str] | None:
+    names = [re.escape(value) for value in values if len(value) >= SHORTEST_NAME and value.isalpha()]
+    return re.compile(rf"\b(?:{'|'.join(names)})\b") if len(names) > 1 else None
+
+
+def _other_label(named: re.Pattern[str] | None, label: str, rationale: str) -> str:
+    """The label that reasons name although another was given; "" when they name the given one, or none."""
+    found = set(named.findall(rationale)) if named is not None else set()
+    return "" if label in found or not found else min(found)
+
+
+def _declared(study: Study, judge: str) -> set[str]:
+    """Items on which the benchmark itself finds that the judge contradicts itself."""
+    benchmark = get_benchmark(study.benchmark)
+    if not isinstance(benchmark, ContradictingBenchmark):
+        return set()
+    return {
+        item.item_id
+        for system in systems(study)
+        for name in ([judge] if judge else judges(study))
+        for item in scored_items(study, system, name)
+        if item.verdict is not None and benchmark.contradicts(item)
+    }
 
 
 def _below(signals: Sequence[Signal], frame: Sequence[FrameItem], least: Mapping[str, float]) -> list[Signal]:

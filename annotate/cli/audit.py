@@ -35,11 +35,12 @@ def audit(
     """
     from annotate.cli.confidence import print_confidence
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
     from judges.auditing import audit_study
     from judges.calibration.audit_result import Settings
     from judges.collect import task_definitions
+    from judges.frozen_plan import check_plan, labelled_items
     from store.items import judges
     from store.study import Study
 
@@ -57,10 +58,14 @@ def audit(
             )
         elif as_json:
             found = audit_study(study, task=task, judge=judge, settings=settings)
-            print_json(found.as_json())
+            plan = check_plan(study, labelled_items(study), judge=judge)
+            print_json({**found.as_json(), **({"plan": plan.as_json()} if plan.plan else {})})
             enough = any(result.labelled for result in found.tasks.values())
         else:
             enough = print_audit(study, task=task, judge=judge, seed=seed)
+            plan = check_plan(study, labelled_items(study), judge=judge)
+            for line in plan.lines() if plan.plan else ():
+                say(line)
     if not enough:
         raise typer.Exit(EXIT_NOT_ENOUGH)
 

@@ -342,6 +342,15 @@ class RemarkingBenchmark(Benchmark, Protocol):
         ...
 
 
+@runtime_checkable
+class ContradictingBenchmark(Benchmark, Protocol):
+    """A benchmark that can tell when a judge's answer contradicts itself: such items teach more than others."""
+
+    def contradicts(self, item: ScoredItem) -> bool:
+        """Whether the verdict's own fields do not agree with each other; the item has a verdict."""
+        ...
+
+
 class DerivingBenchmark(Benchmark, Protocol):
     """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
 

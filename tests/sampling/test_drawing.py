@@ -187,6 +187,18 @@ def test_learn_takes_what_judges_differ_on_and_leaves_labelled_and_drawn_items_a
             draw_learn(study, Wish(5, stream="learn", by=("verdict",)), "lead")
 
 
+def test_reasons_that_name_another_label_than_the_one_given_are_a_contradiction(tmp_path: Path) -> None:
+    study, _ = study_of(tmp_path, Plant(confidence=False))
+    with study:
+        study.writer.do(lambda connection: connection.execute(
+            """UPDATE verdicts SET rationale = CASE WHEN position < 6 THEN 'So this is an Omission'
+            WHEN position < 12 THEN 'Not an Omission: Correct' ELSE 'no label named' END, label = 'Correct'"""
+        ))  # fmt: skip
+        drawn = draw_learn(study, Wish(9, stream="learn", seed=1), "lead")
+        position = dict(study.rows("SELECT item_id, position FROM current_items"))
+        assert sum(position[item.item_id] < 6 for item in drawn.items) == 6
+
+
 def test_check_repeats_only_what_was_labelled_and_never_revealed(tmp_path: Path) -> None:
     study, planted = study_of(tmp_path)
     with study:

@@ -48,6 +48,7 @@ def test_every_design_with_and_without_the_judge_before_and_after_labels(tmp_pat
     assert ways(decide)["simple", True]["labels"] < helped["labels"]
 
 
+@pytest.mark.slow
 def test_the_number_planned_gives_the_width_planned(tmp_path: Path) -> None:
     planted = plant(tmp_path / "s.duckdb", Plant(items=600, wrong=0.1))
     pilot = overread("sample", "--n", "80", "--seed", "1", "--json", cwd=tmp_path).json()
