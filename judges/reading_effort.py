@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, variance
 
 from judges.calibration.planner import CHARACTERS_PER_SECOND, Effort
 from judges.draw_frame import FrameItem
@@ -15,6 +16,8 @@ SECONDS_A_LABEL = 30.0
 """Taken until labels are there to measure by."""
 LEAST_MEASURED = 10
 """Labels (or texts) from which seconds are taken as measured."""
+BEYOND_CHANCE = 2.0
+"""Standard errors by which the first label of a text must take longer than others: less may be chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +74,24 @@ def measured_pace(study: Study, tasks: set[str], characters: dict[str, int] | No
     """Active seconds of a label, and of reading a shared text: what the first label of a text takes beyond the rest."""
     marks = ", ".join("?" for _ in tasks)
     rows = study.rows(
-        f"""SELECT group_key, ms / 1000.0, group_key <> '' AND row_number() OVER (
+        f"""SELECT group_key, seconds, opens FROM (
+            SELECT task, group_key, ms / 1000.0 AS seconds, group_key <> '' AND row_number() OVER (
                 PARTITION BY annotator, group_key ORDER BY first_clock) = 1 AS opens
-        FROM (SELECT item_id, annotator, sum(active_ms) AS ms, min(clock) AS first_clock FROM label_events
-            WHERE round = 0 GROUP BY item_id, annotator HAVING sum(active_ms) > 0
-                AND bool_or(kind = 'label' AND (value IS NOT NULL OR cannot_judge <> '')))
-        JOIN (SELECT item_id, group_key FROM current_items WHERE task IN ({marks})) USING (item_id)""",
+            FROM (SELECT item_id, annotator, sum(active_ms) AS ms, min(clock) AS first_clock FROM label_events
+                WHERE round = 0 GROUP BY item_id, annotator HAVING sum(active_ms) > 0
+                    AND bool_or(kind = 'label' AND (value IS NOT NULL OR cannot_judge <> '')))
+            JOIN (SELECT item_id, task, group_key FROM current_items) USING (item_id))
+        WHERE task IN ({marks})""",
         list(tasks),
     )
     later = [float(seconds) for _, seconds, opens in rows if not opens]
     first = [(float(seconds), (characters or {}).get(group, 0)) for group, seconds, opens in rows if opens]
     measured = len(later) >= LEAST_MEASURED
     seconds = fmean(later) if measured else SECONDS_A_LABEL
-    reading = sum(taken for taken, _ in first) - seconds * len(first)
     read = sum(count for _, count in first)
-    if measured and len(first) >= LEAST_MEASURED and reading > 0 and read > 0:
-        return Pace(seconds, len(later), read / reading, len(first))
+    if measured and len(first) >= LEAST_MEASURED and read > 0:
+        reading = fmean(taken for taken, _ in first) - seconds
+        chance = math.sqrt(variance(later) / len(later) + variance(taken for taken, _ in first) / len(first))
+        if reading > BEYOND_CHANCE * chance:
+            return Pace(seconds, len(later), read / (reading * len(first)), len(first))
     return Pace(seconds, len(later) if measured else 0, CHARACTERS_PER_SECOND, 0)

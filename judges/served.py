@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -203,9 +204,15 @@ def as_draw(items: Sequence[ScoredItem], places: Sequence[int], served: Served) 
     strata = np.unique([served.strata.get(one, "") for one in ids], return_inverse=True)[1] if served.strata else None
     groups = probabilities = None
     if served.design == "two_stage":
-        groups = np.unique([served.groups[one] for one in ids], return_inverse=True)[1]
+        groups = np.array([_number(served.groups[one]) for one in ids], dtype=np.int64)
     if served.design == "unequal":
         probabilities = np.array([served.probabilities.get(one, np.nan) for one in ids])
     design = served.design if served.design in ("two_stage", "unequal") else "simple"
     drawn = np.array(places, dtype=np.int64)
-    return Draw(drawn, len(items), design, strata, groups, probabilities)  # type: ignore[arg-type]
+    together = served.draw.draw_id if served.draw is not None and design == "two_stage" else ""
+    return Draw(drawn, len(items), design, strata, groups, probabilities, together)  # type: ignore[arg-type]
+
+
+def _number(group: str) -> int:
+    """The same number for the same text in every task."""
+    return int.from_bytes(hashlib.sha256(group.encode("utf-8", "surrogatepass")).digest()[:7], "big")

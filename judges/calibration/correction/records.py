@@ -44,6 +44,7 @@ class Draw:
         strata: stratum of each item as a number, shape (N,); None for one stratum.
         groups: group of each item as a number, shape (N,); needed for two_stage. A group lies within one stratum.
         probabilities: inclusion probability of each item, shape (N,); needed for unequal.
+        together: names the two-stage draw that other blocks' items came with; their groups then have the same numbers.
 
     Raises:
         ValueError: an index is out of range or drawn twice; what the design needs is missing or of another length.
@@ -55,6 +56,7 @@ class Draw:
     strata: IntArray | None = None
     groups: IntArray | None = None
     probabilities: FloatArray | None = None
+    together: str = ""
 
     def __post_init__(self) -> None:
         drawn = np.asarray(self.drawn, dtype=np.int64)
