@@ -83,6 +83,8 @@ def draw_estimate(study: Study, wish: Wish, created_by: str) -> MadeDraw:
     Raises:
         UsageError: nothing to draw, too few for the strata, or a design that the items do not allow.
     """
+    if wish.by and "task" not in wish.by and len(drawable_tasks(study, wish.task)) > 1:
+        wish = replace(wish, by=("task", *wish.by))  # a score is of a task: its strata must not be another's
     frame = _frame(study, wish)
     settled = _settled(study, wish, frame)
     spread = _spread(study, settled)

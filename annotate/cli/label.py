@@ -91,6 +91,7 @@ def run_desk(
     who = annotator.strip() or user_name()
     desk = sit_down(study, who, task=task, mode=mode or None, seed=seed, minutes=minutes, draw=draw)  # type: ignore[arg-type]
     tell_absent(study, desk)
+    tell_draw(study, desk)
     if plain:
         run_plain(desk, remapped)
         return
@@ -100,6 +101,19 @@ def run_desk(
         raise typer.Exit(code)
     for sentence in desk.summary():
         typer.echo(sentence)
+
+
+def tell_draw(study: Study, desk: Desk) -> None:
+    """Say which draw is served, where there are several."""
+    from annotate.cli.output import note
+    from store.draws import list_draws
+
+    if len(list_draws(study)) > 1:
+        draw = desk.draw
+        note(
+            f"overread: draw {draw.draw_id[:6]}, {len(desk.queue):,} items for {draw.stream}. Another one: --draw ID,"
+            " see overread status"
+        )
 
 
 def tell_absent(study: Study, desk: Desk) -> None:

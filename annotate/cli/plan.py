@@ -184,6 +184,7 @@ def _each(found: StudyPlan) -> Iterator[str]:
             continue
         basis = f"by {one.labels} labels" if one.labels else "by the judge's own verdicts, until 20 labels are there"
         helped = f"the judge explains {one.expected.explained:.0%} of people's labels"
+        helped += f", what is left is alike within a text by {one.expected.alike:.2f}"
         yield f"{one.metric} (task {one.task})"
         yield f"  expected {one.expected.share:.3f} {basis}; {'' if one.labels else 'supposed: '}{helped}"
         rows = [["design", "judge", "labels", "texts", "hours", "gives ±"]]

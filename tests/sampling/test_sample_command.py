@@ -107,3 +107,24 @@ def test_without_stated_confidence_repeats_speak(tmp_path: Path) -> None:
     assert found["source"] == "agreement of 5 repeats" and found["without_confidence"] == 0
     bins = found["confidence"]["reliability"]
     assert bins[0]["agreement"] < bins[-1]["agreement"]
+
+
+def test_label_says_which_of_several_draws_it_serves(tmp_path: Path) -> None:
+    plant(tmp_path / "s.duckdb", Plant(items=40))
+    first = overread("sample", "--n", "10", "--json", cwd=tmp_path).json()["draw_id"]
+    alone = overread("label", "--plain", "--annotator", "a", cwd=tmp_path, stdin="q\n")
+    assert alone.exit_code == 0 and "draw" not in alone.stderr, alone
+    learn = overread("sample", "--n", "5", "--stream", "learn", "--json", cwd=tmp_path).json()["draw_id"]
+    both = overread("label", "--plain", "--annotator", "a", cwd=tmp_path, stdin="q\n")
+    assert f"draw {first[:6]}, 10 items for estimate" in both.stderr, both
+    other = overread("label", "--plain", "--annotator", "a", "--draw", learn[:6], cwd=tmp_path, stdin="q\n")
+    assert f"draw {learn[:6]}, 5 items for learn" in other.stderr, other
+
+
+def test_strata_are_of_each_task_where_there_are_several(tmp_path: Path) -> None:
+    from tests.sample_study import make_sample_study
+
+    make_sample_study(tmp_path)
+    made = overread("sample", "--n", "120", "--single", "--by", "verdict", "--json", cwd=tmp_path).json()
+    assert made["settings"]["by"] == ["task", "verdict"]
+    assert {name.partition(" / ")[0] for name in made["strata"]} == {"integrity", "accuracy", "update", "qa"}
