@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judges.benchmarks.benchmark import CorrectableBenchmark, ScoredItem
 from judges.collect import resolved_label, task_definitions
 from judges.correcting import Corrections, StudyBlocks, combined, shares_of
-from judges.served import Served
+from judges.served_part import Served
 from store.errors import UsageError
 
 if TYPE_CHECKING:

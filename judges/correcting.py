@@ -12,7 +12,7 @@ from judges.calibration.audit_input import HumanLabel
 from judges.calibration.statistical_label import Adjudication, statistical_label
 from judges.collect import BlindLabels, blind_labels, scored_items, task_definitions
 from judges.frozen_plan import excluded_items, frozen_plan
-from judges.served import COUNTED, Served, ServedParts, as_draw
+from judges.served_part import COUNTED, Served, ServedParts, as_draw
 from store.records import LabelState
 from store.study import Study
 

@@ -11,7 +11,7 @@ from judges.collect import blind_labels
 from judges.correcting import combined, study_blocks
 from judges.draw_frame import frame_of
 from judges.reading_effort import Pace, effort_of, group_characters, measured_pace
-from judges.served import ServedParts
+from judges.served_part import ServedParts
 from store.errors import UsageError
 from store.study import Study
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judges.collect import BlindLabels, blind_labels, resolved_label, scored_items, task_definitions
-from judges.served import Served, ServedParts
+from judges.served_part import Served, ServedParts
 from store.applying import SETTING
 from store.items import systems
 from store.study import Study

@@ -16,7 +16,7 @@ from judges.collect import blind_labels, scored_items
 from judges.correcting import Corrections, correct_study
 from judges.drawing import MadeDraw, Wish, draw_estimate, top_up
 from judges.learning_draws import draw_learn, draw_practice
-from judges.served import ServedParts, as_draw
+from judges.served_part import ServedParts, as_draw
 from store.draws import Draw, DrawnItem, add_draw, list_draws
 from store.journal import journal_path
 from store.study import Study

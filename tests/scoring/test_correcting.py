@@ -15,7 +15,7 @@ from judges.benchmarks.benchmark import get_benchmark
 from judges.collect import blind_labels, scored_items, task_definitions
 from judges.correcting import correct_study, possible_terms
 from judges.scoring import score_study
-from judges.served import ServedParts
+from judges.served_part import ServedParts
 from store.study import Study
 
 METRIC = "question_answering / correct_qa_ratio(all)"
