@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from judges.audit_columns import labelled_tasks
 from judges.calibration.audit import audit
 from judges.calibration.audit_result import Audit, Settings
-from judges.collect import audit_records, task_definitions
+from judges.collect import task_definitions
 from store.items import count_items
 from store.study import Study
 
@@ -14,7 +15,8 @@ from store.study import Study
 def audit_study(study: Study, *, task: str = "", judge: str = "", settings: Settings | None = None) -> Audit:
     """Audit all tasks (or one) and all judges (or one)."""
     tasks = {name: definition for name, definition in task_definitions(study).items() if task in ("", name)}
-    found = audit(audit_records(study, tasks, judge), study.path.name, settings)
+    labelled = labelled_tasks(study, tasks, judge)
+    found = audit([one.columns for one in labelled.values()], study.path.name, settings)
     counts = count_items(study)
     whole = {
         name: replace(

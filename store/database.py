@@ -61,6 +61,12 @@ class Database:
         with self.cursor() as cursor, private_umask():
             return cursor.execute(query, list(parameters)).fetchall()
 
+    def columns(self, query: str, parameters: Sequence[Any]) -> dict[str, Any]:
+        """All rows of a query as NumPy arrays by column."""
+        with self.cursor() as cursor, private_umask():
+            found: dict[str, Any] = cursor.execute(query, list(parameters)).fetchnumpy()
+            return found
+
     def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
         with self.cursor() as cursor:
