@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
-from judges.audit_columns import labelled_tasks
+from judges.audit_columns import LabelledTask, labelled_tasks
+from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit import audit
 from judges.calibration.audit_result import Audit, Settings
 from judges.collect import task_definitions
 from store.items import count_items
 from store.study import Study
 
+EPSILON = 0.2
+"""The margin of the alternative annotator test for experts (Calderon et al. 2025)."""
 
-def audit_study(study: Study, *, task: str = "", judge: str = "", settings: Settings | None = None) -> Audit:
+Depth = Literal["agreement", "brief", "whole"]
+"""agreement: numbers of agreement only. brief: with danger, anchoring and the annotator test. whole: with everything
+the judge may lean on."""
+
+
+def audit_study(
+    study: Study,
+    *,
+    task: str = "",
+    judge: str = "",
+    settings: Settings | None = None,
+    depth: Depth = "agreement",
+    epsilon: float = EPSILON,
+) -> Audit:
     """Audit all tasks (or one) and all judges (or one)."""
     tasks = {name: definition for name, definition in task_definitions(study).items() if task in ("", name)}
     labelled = labelled_tasks(study, tasks, judge)
@@ -25,4 +43,37 @@ def audit_study(study: Study, *, task: str = "", judge: str = "", settings: Sett
         )
         for name, result in found.tasks.items()
     }  # fmt: skip
-    return replace(found, tasks=whole)
+    found = replace(found, tasks=whole)
+    return found if depth == "agreement" else _with_trust(study, found, tasks, labelled, depth, epsilon)
+
+
+def _with_trust(
+    study: Study,
+    found: Audit,
+    tasks: Mapping[str, TaskDefinition],
+    labelled: Mapping[str, LabelledTask],
+    depth: Depth,
+    epsilon: float,
+) -> Audit:
+    from judges.benchmarks.background import BackgroundBenchmark
+    from judges.benchmarks.benchmark import get_benchmark
+    from judges.trust import trust_of
+
+    benchmark = get_benchmark(study.benchmark)
+    trusted = {
+        name: replace(
+            result,
+            trust=trust_of(
+                study,
+                tasks[name],
+                labelled[name],
+                found.settings,
+                benchmark,
+                epsilon=epsilon,
+                complete=depth == "whole",
+            ),
+        )
+        for name, result in found.tasks.items()
+    }
+    published = benchmark.published_agreement() if isinstance(benchmark, BackgroundBenchmark) else ()
+    return replace(found, tasks=trusted, published=published)

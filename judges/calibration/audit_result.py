@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judges.calibration.statistic import Statistic
+
+if TYPE_CHECKING:
+    from judges.calibration.published import PublishedAgreement
+    from judges.calibration.trust import TaskTrust
 
 SCHEMA_VERSION = 1
 """Rises when a key that `audit --json` has printed changes its meaning or goes."""
@@ -17,16 +21,19 @@ Confusion = dict[str, dict[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class LabelAgreement:
-    """One label: `n` items people gave it, `called` items the judge gave it."""
+    """One label: `n` items people gave it, `called` items the judge gave it; `agreement` on it when asked for."""
 
     recall: Statistic
     precision: Statistic
     f1: Statistic
     n: int
     called: int
+    agreement: Statistic | None = None
 
     def as_json(self) -> dict[str, Any]:
         statistics = {"recall": self.recall, "precision": self.precision, "f1": self.f1}
+        if self.agreement is not None:
+            statistics["agreement"] = self.agreement
         return {**_json(statistics), "n": self.n, "called": self.called}
 
 
@@ -44,13 +51,23 @@ class SliceAgreement:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableCounted:
-    """The same agreement when unreadable verdicts are kept, as a further answer that no person ever gives."""
+    """The same agreement when unreadable verdicts are kept.
+
+    Attributes:
+        raw_agreement, cohen_kappa: as a further answer that no person ever gives.
+        as_label: as if the judge had given this label: (raw agreement, kappa) by label.
+    """
 
     raw_agreement: Statistic
     cohen_kappa: Statistic
+    as_label: Mapping[str, tuple[Statistic, Statistic]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        return _json({"raw_agreement": self.raw_agreement, "cohen_kappa": self.cohen_kappa})
+        fields = _json({"raw_agreement": self.raw_agreement, "cohen_kappa": self.cohen_kappa})
+        fields["as_label"] = {
+            label: _json({"raw_agreement": raw, "cohen_kappa": kappa}) for label, (raw, kappa) in self.as_label.items()
+        }
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +102,11 @@ class JudgeAgreement:
     more: Mapping[str, Statistic] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        counts = {"n": self.n, "unreadable": self.unreadable, "no_verdict": self.no_verdict}
+    @property
+    def statistics(self) -> dict[str, Statistic]:
+        """The coefficients that apply, by the names they have in JSON."""
         weighted = {"weighted_kappa": self.weighted_kappa} if self.weighted_kappa else {}
-        statistics = {
+        return {
             "raw_agreement": self.raw_agreement,
             "cohen_kappa": self.cohen_kappa,
             **weighted,
@@ -97,7 +115,14 @@ class JudgeAgreement:
             **self.correlations,
             **self.more,
         }
-        fields: dict[str, Any] = {**counts, "failures": dict(self.failures), **_json(statistics)}
+
+    def named(self, name: str) -> Statistic | None:
+        """The coefficient of that name, if it applies."""
+        return self.statistics.get(name)
+
+    def as_json(self) -> dict[str, Any]:
+        counts = {"n": self.n, "unreadable": self.unreadable, "no_verdict": self.no_verdict}
+        fields: dict[str, Any] = {**counts, "failures": dict(self.failures), **_json(self.statistics)}
         fields["confusion"] = self.confusion
         fields["per_label"] = {label: found.as_json() for label, found in self.per_label.items()}
         if self.unreadable_counted:
@@ -189,6 +214,7 @@ class TaskAudit:
         items: of the task, of every stream. labelled: items with a blind label or adjudication in stream estimate.
         rules: labelled items by the rule that gave their statistical label.
         parts: audits of the task's parts by id.
+        trust: what there is beside agreement; None where it was not asked for, and for parts.
     """
 
     titles: Mapping[str, str]
@@ -199,6 +225,7 @@ class TaskAudit:
     judges: Mapping[str, JudgeAgreement]
     humans: HumanAgreement
     parts: Mapping[str, TaskAudit] = field(default_factory=dict)
+    trust: TaskTrust | None = None
 
     def as_json(self) -> dict[str, Any]:
         fields: dict[str, Any] = {
@@ -211,6 +238,22 @@ class TaskAudit:
         }
         if self.parts:
             fields["parts"] = {part: found.as_json() for part, found in self.parts.items()}
+        return fields | self._trust_json(fields["judges"])
+
+    def _trust_json(self, judges: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+        if self.trust is None:
+            return {}
+        of = self.trust.judges
+        for name, found in of.items() if self.trust.complete else ():
+            judges[name].update(found.as_json())
+        fields: dict[str, Any] = {
+            "annotator_test": {name: found.annotator_test.as_json() for name, found in of.items()},
+            "anchoring": {name: found.seen.as_json() for name, found in of.items()},
+            "dangerous": {name: found.danger.as_json() for name, found in of.items() if found.danger is not None},
+        }
+        if self.trust.complete:
+            repeats = {who: found.as_json() for who, found in self.trust.self_consistency.items()}
+            fields["self_consistency"] = repeats
         return fields
 
 
@@ -235,13 +278,27 @@ class Audit:
     study: str
     tasks: Mapping[str, TaskAudit]
     settings: Settings = Settings()
+    published: Sequence[PublishedAgreement] = ()
+
+    def ours(self, published: PublishedAgreement) -> dict[str, dict[str, Statistic]]:
+        """The study's own number beside a published one: task → judge → statistic."""
+        return {
+            name: {judge: own for judge, found in task.judges.items() if (own := found.named(published.statistic))}
+            for name, task in self.tasks.items()
+            if task.labelled and published.concerns(name)
+        }
 
     def as_json(self) -> dict[str, Any]:
+        published = [
+            {**one.as_json(), "ours": {task: _json(found) for task, found in self.ours(one).items()}}
+            for one in self.published
+        ]
         return {
             "schema_version": SCHEMA_VERSION,
             "study": self.study,
             "settings": self.settings.as_json(),
             "tasks": {task: found.as_json() for task, found in self.tasks.items()},
+            **({"published": published} if published else {}),
         }
 
 
