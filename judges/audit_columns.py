@@ -1,21 +1,20 @@
 """From the store to the columns an audit counts: DuckDB joins labels and verdicts and hands out codes.
 
-A row of a task is known by a 64-bit hash of item and content, which makes the joins small: a million items take some
-tens of megabytes. Two items of one hash are looked for, and refused.
+A row is known by a 64-bit hash of item and content, so that a million items take some tens of megabytes; the joins are
+NumPy's, which need no more. Two items of one hash are looked for, and refused.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from judges.benchmarks.benchmark import TaskDefinition
-from judges.calibration.agreement.scale import Scale
 from judges.calibration.audit_input import (
     FIRST_FAILURE,
     MISSING_VERDICT,
@@ -24,6 +23,7 @@ from judges.calibration.audit_input import (
     OFF_MENU,
     OUTSIDE_SET,
     VOTED_CANNOT_JUDGE,
+    CodeArray,
     JudgeColumn,
     LabelSet,
     SliceColumn,
@@ -37,7 +37,17 @@ Keys = NDArray[np.uint64]
 
 DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
 KEY = "hash(item_id, content_hash)"
-"""What stands for an item with its content; of the same width on every version of DuckDB."""
+"""What stands for an item with its content."""
+_CLUSTER = "hash(CASE WHEN cluster_key <> '' THEN cluster_key WHEN group_key <> '' THEN group_key ELSE item_id END)"
+"""Items of one declared cluster stand or fall together; without one those that share a long text; else each alone."""
+_FIELDS = "item_id, content_hash, annotator, value, parts, cannot_judge, unsure, harm, reference_wrong"
+BLIND = f"""(
+    SELECT {_FIELDS}, draw_id, kind = 'adjudicate' AS adjudicated FROM blind_labels WHERE round = 0
+    UNION ALL
+    SELECT {_FIELDS}, '', adjudicated FROM file_labels
+    ANTI JOIN (SELECT DISTINCT item_id, annotator FROM label_events) e USING (item_id, annotator)
+    WHERE mode IN ('', 'blind'))"""
+"""`all_blind_labels` of the first round, in a form that takes a tenth of its memory on a million labels from files."""
 
 
 @dataclass(frozen=True)
@@ -53,10 +63,7 @@ class LabelledTask:
 
     def places(self, keys: Keys) -> NDArray[np.int64]:
         """Rows of these keys, −1 for those that are not among the labelled items."""
-        if not len(self.keys):
-            return np.full(len(keys), -1, dtype=np.int64)
-        found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[found] == keys, found, -1)
+        return places_of(self.keys, keys)
 
 
 def audited(definitions: Mapping[str, TaskDefinition]) -> dict[str, TaskDefinition]:
@@ -82,8 +89,8 @@ def _not_blind(study: Study) -> dict[str, int]:
             WHERE (c.value IS NOT NULL OR c.cannot_judge <> '')
                 AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = ''))
             UNION ALL
-            SELECT f.item_id FROM file_labels f WHERE mode NOT IN ('', 'blind') AND {DECIDED} AND NOT EXISTS (
-                SELECT 1 FROM label_events e WHERE e.item_id = f.item_id AND e.annotator = f.annotator))
+            SELECT item_id FROM file_labels ANTI JOIN (SELECT DISTINCT item_id, annotator FROM label_events) e
+            USING (item_id, annotator) WHERE mode NOT IN ('', 'blind') AND {DECIDED})
         SELECT task, count(*) FROM late JOIN current_items USING (item_id) GROUP BY task"""
     )
     return dict(rows)
@@ -99,103 +106,85 @@ def _people(study: Study) -> list[str]:
 
 @dataclass(frozen=True)
 class _Judge:
-    """A judge of a task: its ids, what it answered, and the kinds of failure in the order of their codes."""
+    """A judge of a task: its name, its ids, and whether it gives scores."""
 
     name: str
     ids: list[str]
-    failures: tuple[str, ...]
     scored: bool
 
 
-class _Columns:
-    """The columns of a query as they are put together: SQL and its parameters."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.parameters: list[Any] = []
-
-    def add(self, sql: str, *parameters: Any) -> None:
-        self.parts.append(sql)
-        self.parameters += parameters
-
-    @property
-    def sql(self) -> str:
-        return ", ".join(self.parts)
-
-
 class _Reader:
-    """Reads one task."""
+    """Reads one task: three passes over the tables, joined here by key."""
 
     def __init__(self, study: Study, task: TaskDefinition, people: Sequence[str], judge: str) -> None:
         self.study, self.task, self.people = study, task, people
         self.sets = {"": label_set_of(task), **label_sets_of(task)}
-        self.judges = _judges(study, task.task, judge)
+        self.judges, self.failures = _judges(study, task.task, judge)
         self.strata = _Strata(study, task.task)
 
     def read(self, not_blind: int) -> LabelledTask:
-        found = self.study.columns(*self._query())
-        order = np.argsort(found["k"])
-        keys: Keys = found["k"][order]
+        """The labelled items of the task.
+
+        Raises:
+            OverreadError: two items have one hash.
+        """
+        items = self.study.columns(
+            f"SELECT {KEY} AS k, {_CLUSTER} AS cluster, {self.strata.sql} AS stratum FROM current_items WHERE task = ?",
+            [self.task.task],
+        )
+        order = np.argsort(items["k"])
+        keys: Keys = items.pop("k")[order]
         if (keys[1:] == keys[:-1]).any():
             raise OverreadError("Two items of this study share a hash.", "The audit would take them for one.")
-        columns = {name: values[order] for name, values in found.items() if name != "k"}
-        return LabelledTask(self._task(columns, not_blind), keys)
+        votes = self._votes()
+        labelled = np.zeros(len(keys), dtype=np.bool_)
+        places = places_of(keys, votes["k"])
+        labelled[places[places >= 0]] = True
+        chosen, keys = order[labelled], keys[labelled]
+        del order, places
+        slices = self.strata.slices(items.pop("stratum")[chosen])
+        clusters = np.unique(items.pop("cluster")[chosen], return_inverse=True)[1].astype(np.int32)
+        del items, chosen
+        return LabelledTask(_arranged(self._task(keys, votes, not_blind), clusters, slices), keys)
 
-    def _query(self) -> tuple[str, list[Any]]:
-        labels, verdicts, shown = _Columns(), _Columns(), _Columns()
-        for number, (part, labelled) in enumerate(self.sets.items()):
-            vote = _vote(part)
-            for place, who in enumerate([*self.people, ""]):
-                whose = "annotator = ? AND NOT adjudicated" if who else "adjudicated"
-                name, values = f"p{number}_{place}", [*([who] if who else []), list(labelled.labels)]
-                labels.add(f"max(CASE WHEN {whose} THEN {vote} END) AS {name}", *values)
-                shown.add(f"coalesce({name}, {NOT_LABELLED})::SMALLINT AS {name}")
-            for place, judge in enumerate(self.judges):
-                name = f"j{number}_{place}"
-                verdicts.add(
-                    f"max(CASE WHEN judge_id IN (SELECT unnest(?::VARCHAR[])) THEN {_verdict(part)} END) AS {name}",
-                    judge.ids, list(labelled.labels), list(judge.failures),
-                )  # fmt: skip
-                shown.add(f"coalesce({name}, {NO_VERDICT})::SMALLINT AS {name}")
-        for place, judge in enumerate(self.judges):
-            if judge.scored:
-                verdicts.add(
-                    f"max(CASE WHEN judge_id IN (SELECT unnest(?::VARCHAR[])) THEN score END) AS s{place}", judge.ids
-                )
-                shown.add(f"coalesce(s{place}, 'nan')::DOUBLE AS s{place}")
-        items = f"""SELECT {KEY} AS k, {_cluster()} AS cluster, {self.strata.sql} AS stratum
-            FROM current_items WHERE task = ?"""
-        said = f"""SELECT {KEY} AS k, {labels.sql}, coalesce(arg_min(stream, annotator), 'estimate') = 'estimate'
-            AS estimate FROM all_blind_labels LEFT JOIN (SELECT draw_id, stream FROM draws) d USING (draw_id)
-            WHERE round = 0 AND {DECIDED} GROUP BY k"""
+    def _votes(self) -> dict[str, NDArray[Any]]:
+        """Blind labels of everybody: key, whose, and a code for the value and each part."""
+        sets = [(part, len(labelled.labels)) for part, labelled in self.sets.items()]
+        codes = ", ".join(f"({_vote(part, size)})::SMALLINT AS c{number}" for number, (part, size) in enumerate(sets))
+        return self.study.columns(
+            f"""SELECT {KEY} AS k, ({_place("annotator", len(self.people))})::SMALLINT AS who,
+                adjudicated, coalesce(stream, 'estimate') = 'estimate' AS estimate, {codes}
+            FROM {BLIND} LEFT JOIN (SELECT draw_id, stream FROM draws) d USING (draw_id) WHERE {DECIDED}""",
+            [*self.people, *(label for labelled in self.sets.values() for label in labelled.labels)],
+        )
+
+    def _verdicts(self) -> dict[str, NDArray[Any]]:
+        """First verdicts of all judges: key, which of their ids, and a code for the value and each part."""
+        kinds = len(self.failures)
+        columns = [
+            f"({_verdict(part, len(labelled.labels), kinds)})::SMALLINT AS c{number}"
+            for number, (part, labelled) in enumerate(self.sets.items())
+        ]
+        if any(judge.scored for judge in self.judges):
+            columns.append("coalesce(score, 'nan'::DOUBLE) AS score")
         ids = [judge_id for judge in self.judges for judge_id in judge.ids]
-        ruled = f"""SELECT {KEY} AS k, {verdicts.sql or "0 AS none"} FROM verdicts
-            WHERE repetition = 0 AND judge_id IN (SELECT unnest(?::VARCHAR[])) GROUP BY k"""
-        query = f"""SELECT k, cluster, stratum, estimate, {shown.sql}
-            FROM ({items}) JOIN ({said}) USING (k) LEFT JOIN ({ruled}) USING (k)"""
-        return query, [self.task.task, *labels.parameters, *verdicts.parameters, ids]
+        labels = [label for labelled in self.sets.values() for label in (*labelled.labels, *self.failures)]
+        return self.study.columns(
+            f"""SELECT {KEY} AS k, ({_place("judge_id", len(ids))})::SMALLINT AS id, {", ".join(columns)}
+            FROM verdicts WHERE repetition = 0 AND judge_id IN ({", ".join("?" for _ in ids)})""",
+            [*ids, *labels, *ids],
+        )
 
-    def _task(self, columns: Mapping[str, NDArray[Any]], not_blind: int) -> TaskColumns:
-        estimate = np.asarray(columns["estimate"], dtype=np.bool_)
-        _, clusters = np.unique(columns["cluster"], return_inverse=True)
-        slices = self.strata.slices(columns["stratum"])
-        people = [place for place in range(len(self.people)) if (columns[f"p0_{place}"] != NOT_LABELLED).any()]
-        judges = [place for place in range(len(self.judges)) if (columns[f"j0_{place}"] != NO_VERDICT).any()]
+    def _task(self, keys: Keys, votes: Mapping[str, NDArray[Any]], not_blind: int) -> TaskColumns:
+        people, estimate = self._people_columns(keys, votes)
+        judges = self._judge_columns(keys)
 
         def block(number: int, name: str, labelled: LabelSet, parts: Mapping[str, TaskColumns]) -> TaskColumns:
             return TaskColumns(
-                name=name,
-                scale=Scale(labelled.labels, labelled.level),
-                annotators={self.people[place]: columns[f"p{number}_{place}"] for place in people},
-                adjudicated=columns[f"p{number}_{len(self.people)}"],
-                judges={self.judges[place].name: self._judge(columns, number, place) for place in judges},
-                estimate=estimate,
-                clusters=clusters,
-                slices=slices,
-                titles=labelled.titles,
-                not_blind=not_blind if number == 0 else 0,
-                parts=parts,
-            )
+                name=name, scale=labelled.scale, annotators=people[number][0], adjudicated=people[number][1],
+                judges=judges[number], estimate=estimate, titles=labelled.titles,
+                not_blind=not_blind if number == 0 else 0, parts=parts,
+            )  # fmt: skip
 
         task = self.task.task
         parts = {
@@ -205,30 +194,101 @@ class _Reader:
         }
         return block(0, task, self.sets[""], parts)
 
-    def _judge(self, columns: Mapping[str, NDArray[Any]], number: int, place: int) -> JudgeColumn:
-        judge, codes = self.judges[place], columns[f"j{number}_{place}"]
-        scores = columns.get(f"s{place}") if number == 0 else None
-        return JudgeColumn(codes, judge.failures, scores if scores is not None and np.isfinite(scores).any() else None)
+    def _people_columns(
+        self, keys: Keys, votes: Mapping[str, NDArray[Any]]
+    ) -> tuple[list[tuple[dict[str, CodeArray], CodeArray]], NDArray[np.bool_]]:
+        """For the value and each part: codes by annotator and of adjudications; and the items of the stream estimate,
+        which is that of the first annotator's draw."""
+        places = places_of(keys, votes["k"])
+        here, estimate = places >= 0, np.ones(len(keys), dtype=np.bool_)
+        found: list[tuple[dict[str, CodeArray], CodeArray]] = [
+            ({}, np.full(len(keys), NOT_LABELLED, dtype=np.int16)) for _ in self.sets
+        ]
+        decided = here & votes["adjudicated"]
+        estimate[places[decided]] = votes["estimate"][decided]
+        for number, (_, adjudicated) in enumerate(found):
+            adjudicated[places[decided]] = votes[f"c{number}"][decided]
+        for who in range(len(self.people) - 1, -1, -1):
+            own = here & (votes["who"] == who) & ~votes["adjudicated"]
+            if own.any():
+                estimate[places[own]] = votes["estimate"][own]
+                for number, (columns, _) in enumerate(found):
+                    columns[self.people[who]] = _spread(keys, places[own], votes[f"c{number}"][own], NOT_LABELLED)
+        return [(dict(sorted(columns.items())), adjudicated) for columns, adjudicated in found], estimate
+
+    def _judge_columns(self, keys: Keys) -> list[dict[str, JudgeColumn]]:
+        """For the value and each part: the judges that gave a verdict on a labelled item."""
+        found: list[dict[str, JudgeColumn]] = [{} for _ in self.sets]
+        if not self.judges or not len(keys):
+            return found
+        verdicts, start = self._verdicts(), 0
+        places = places_of(keys, verdicts["k"])
+        for judge in self.judges:
+            own = (places >= 0) & (verdicts["id"] >= start) & (verdicts["id"] < start + len(judge.ids))
+            start += len(judge.ids)
+            if not own.any():
+                continue
+            scores = _spread(keys, places[own], verdicts["score"][own], np.nan) if judge.scored else None
+            for number, columns in enumerate(found):
+                codes = _spread(keys, places[own], verdicts[f"c{number}"][own], NO_VERDICT)
+                columns[judge.name] = JudgeColumn(codes, self.failures, None if number else _some(scores))
+        return found
 
 
-def _vote(part: str) -> str:
-    """SQL of a label's code; `?` is the label set."""
+def places_of(keys: Keys, wanted: Keys) -> NDArray[np.int64]:
+    """Where in the ascending `keys` each of `wanted` stands, −1 for nowhere.
+
+    The wanted keys are looked for in order: at random places of a million keys each search would miss the cache.
+    """
+    places = np.full(len(wanted), -1, dtype=np.int64)
+    if not len(keys):
+        return places
+    order = np.argsort(wanted)
+    ascending = wanted[order]
+    found = np.minimum(np.searchsorted(keys, ascending), len(keys) - 1)
+    places[order] = np.where(keys[found] == ascending, found, -1)
+    return places
+
+
+def _spread(keys: Keys, places: NDArray[np.int64], values: NDArray[Any], empty: float) -> NDArray[Any]:
+    column = np.full(len(keys), empty, dtype=values.dtype)
+    column[places] = values
+    return column
+
+
+def _some(scores: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    return scores if scores is not None and bool(np.isfinite(scores).any()) else None
+
+
+def _arranged(task: TaskColumns, clusters: NDArray[np.int32], slices: Mapping[str, SliceColumn]) -> TaskColumns:
+    """The columns of a task and its parts with the clusters and slices they share."""
+    parts = {name: _arranged(part, clusters, slices) for name, part in task.parts.items()}
+    return replace(task, clusters=clusters, slices=slices, parts=parts)
+
+
+def _place(value: str, of: int, first: int = 0, step: int = 1, otherwise: int | None = -1) -> str:
+    """SQL of a value's place among that many `?`. A CASE is looked up once for each distinct value of a block."""
+    cases = " ".join(f"WHEN ? THEN {first + step * place}" for place in range(of))
+    rest = "NULL" if otherwise is None else str(otherwise)
+    return f"CASE {value} {cases} ELSE {rest} END" if of else rest
+
+
+def _vote(part: str, labels: int) -> str:
+    """SQL of a label's code; the `?` are the label set."""
     value = _of_part(part) if part else "value"
-    code = f"coalesce(nullif(list_position(?::VARCHAR[], {value}), 0) - 1, {OUTSIDE_SET})"
-    unsaid = f"WHEN {value} IS NULL THEN NULL" if part else ""
+    unsaid = f"WHEN {value} IS NULL THEN {NOT_LABELLED}" if part else ""
+    code = _place(value, labels, otherwise=OUTSIDE_SET)
     return f"CASE WHEN cannot_judge <> '' THEN {VOTED_CANNOT_JUDGE} {unsaid} ELSE {code} END"
 
 
-def _verdict(part: str) -> str:
-    """SQL of a verdict's code; the first `?` is the label set, the second the kinds of failure."""
+def _verdict(part: str, labels: int, kinds: int) -> str:
+    """SQL of a verdict's code; the first `?` are the label set, then the kinds of failure."""
     label = _of_part(part) if part else "label"
     failure = (
         f"CASE WHEN {label} IS NOT NULL THEN '{OFF_MENU}' WHEN failure = '' THEN '{MISSING_VERDICT}' ELSE failure END"
     )
-    return (
-        f"coalesce(nullif(list_position(?::VARCHAR[], {label}), 0) - 1, "
-        f"{FIRST_FAILURE} + 1 - list_position(?::VARCHAR[], {failure}))"
-    )
+    failed = _place(f"({failure})", kinds, FIRST_FAILURE, -1, NO_VERDICT)
+    return f"coalesce({_place(label, labels, otherwise=None)}, {failed})"
 
 
 def _of_part(part: str) -> str:
@@ -236,12 +296,8 @@ def _of_part(part: str) -> str:
     return f"json_extract_string(parts, '$.{path}')"
 
 
-def _cluster() -> str:
-    """Items of one declared cluster stand or fall together; without one those that share a long text; else alone."""
-    return "hash(CASE WHEN cluster_key <> '' THEN cluster_key WHEN group_key <> '' THEN group_key ELSE item_id END)"
-
-
-def _judges(study: Study, task: str, only: str) -> list[_Judge]:
+def _judges(study: Study, task: str, only: str) -> tuple[list[_Judge], tuple[str, ...]]:
+    """The judges of a task, and the kinds of failure in the order of their codes."""
     rows = study.rows(
         """SELECT name, j.judge_id, failures, scored FROM judges j LEFT JOIN (
             SELECT judge_id, list(DISTINCT failure) AS failures, count(score) > 0 AS scored
@@ -250,25 +306,27 @@ def _judges(study: Study, task: str, only: str) -> list[_Judge]:
         [task, only],
     )
     judges: dict[str, _Judge] = {}
+    kinds = {MISSING_VERDICT, OFF_MENU}
     for name, judge_id, failures, scored in rows:
-        known = judges.get(name)
-        kinds = {*(known.failures if known else ()), *(failures or ()), MISSING_VERDICT, OFF_MENU} - {""}
-        ids = [*(known.ids if known else ()), judge_id]
-        judges[name] = _Judge(name, ids, tuple(sorted(kinds)), bool(scored) or bool(known and known.scored))
-    return list(judges.values())
+        known = judges.get(name, _Judge(name, [], scored=False))
+        judges[name] = _Judge(name, [*known.ids, judge_id], known.scored or bool(scored))
+        kinds.update(failures or ())
+    return list(judges.values()), tuple(sorted(kinds - {""}))
+
+
+_STRATUM = "hash(system, slices)"
 
 
 class _Strata:
     """The slices of a task's items: as many combinations of values as there are, each known by its hash."""
 
-    sql = "hash(system, slices)"
-
     def __init__(self, study: Study, task: str) -> None:
         rows = study.rows(
-            f"SELECT {self.sql}, any_value(system), any_value(slices) FROM current_items WHERE task = ? GROUP BY 1",
+            f"SELECT {_STRATUM}, any_value(system), any_value(slices) FROM current_items WHERE task = ? GROUP BY 1",
             [task],
         )
         rows.sort()
+        self.sql = _STRATUM if len(rows) > 1 else f"{rows[0][0] if rows else 0}::UBIGINT"
         self._hashes = np.array([row[0] for row in rows], dtype=np.uint64)
         self._systems = [row[1] for row in rows]
         self._slices: list[dict[str, str]] = [json.loads(row[2]) for row in rows]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.audit_columns import DECIDED, KEY, LabelledTask
+from judges.audit_columns import BLIND, DECIDED, KEY, LabelledTask
 from judges.benchmarks.background import BackgroundBenchmark, DeclaredTie
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit import People, people_of
@@ -121,9 +121,7 @@ class _Task:
     def _flagged(self, condition: str) -> NDArray[np.bool_]:
         """Labelled items with a blind label that meets the condition, shape (items,)."""
         flags = np.zeros(len(self.labelled.keys), dtype=np.bool_)
-        found = self.study.columns(
-            f"SELECT DISTINCT {KEY} AS k FROM all_blind_labels WHERE round = 0 AND {DECIDED} AND {condition}"
-        )
+        found = self.study.columns(f"SELECT DISTINCT {KEY} AS k FROM {BLIND} WHERE {DECIDED} AND {condition}")
         places = self.labelled.places(found["k"])
         flags[places[places >= 0]] = True
         return flags & self.columns.estimate

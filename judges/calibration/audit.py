@@ -37,6 +37,7 @@ from judges.calibration.audit_input import (
     NOT_LABELLED,
     OUTSIDE_SET,
     VOTED_CANNOT_JUDGE,
+    CodeArray,
     JudgeColumn,
     SliceColumn,
     TaskColumns,
@@ -96,7 +97,7 @@ class People:
         codes: shape (items,): a label's code, NOT_LABELLED, VOTED_CANNOT_JUDGE or UNRESOLVED.
     """
 
-    codes: IntArray
+    codes: CodeArray
     labelled: int
     rules: dict[str, int]
     dropped: Dropped
@@ -110,7 +111,7 @@ def people_of(task: TaskColumns) -> People:
     usable = np.where(task.estimate[:, np.newaxis] & (votes != OUTSIDE_SET), votes, NOT_LABELLED)
     distinct = distinct_rows(usable)
     resolutions = [_resolve(task, row) for row in distinct.rows]
-    codes = np.array([_code(task.scale, found) for found in resolutions], dtype=np.int64)
+    codes = np.array([_code(task.scale, found) for found in resolutions], dtype=np.int16)
     rules: dict[str, int] = {}
     for found, count in zip(resolutions, distinct.counts.tolist(), strict=True):
         if found.rule != "unlabelled":
@@ -192,7 +193,7 @@ def _label(pairs: PairTable, label: str, bootstrap: Bootstrap, settings: Setting
 
 
 def _slice(
-    pairs: PairTable, people: IntArray, verdicts: IntArray, column: SliceColumn, level: float
+    pairs: PairTable, people: CodeArray, verdicts: CodeArray, column: SliceColumn, level: float
 ) -> dict[str, SliceAgreement]:
     q = pairs.scale.size
     kept = (people >= 0) & (verdicts >= 0) & (column.codes >= 0)
@@ -209,7 +210,7 @@ def _slice_value(scale: Scale, table: IntArray, level: float) -> SliceAgreement:
     n = int(table.sum())
     hits = np.diagonal(table)
     recalls = {
-        label: _slice_recall(label, int(hits[code]), int(table[code].sum()), level)
+        label: _slice_recall(scale.shown[code], int(hits[code]), int(table[code].sum()), level)
         for code, label in enumerate(scale.labels)
     }
     return SliceAgreement(n, share_agreed(int(hits.sum()), n, {}, level), recalls)
@@ -225,16 +226,16 @@ def _slice_recall(label: str, hits: int, n: int, level: float) -> Statistic:
 
 def _counted(
     pairs: PairTable,
-    people: IntArray,
-    verdicts: IntArray,
-    clusters: NDArray[np.int64] | None,
+    people: CodeArray,
+    verdicts: CodeArray,
+    clusters: NDArray[np.integer] | None,
     settings: Settings,
 ) -> UnreadableCounted:
     """Agreement with unreadable verdicts as one further answer, which no person gave."""
     name = "unreadable"
     while name in pairs.scale.labels:
         name += "_"
-    scale = Scale((*pairs.scale.labels, name))
+    scale = Scale((*pairs.scale.labels, name), titles=(*pairs.scale.shown, name))
     answers = np.where(verdicts <= FIRST_FAILURE, pairs.scale.size, verdicts)
     dropped = {rule: count for rule, count in pairs.dropped.items() if rule != "unreadable"}
     whole = PairTable.of_codes(scale, people, answers, clusters, dropped)
@@ -247,7 +248,7 @@ def _counted(
 
 
 def _as_label(
-    scale: Scale, people: IntArray, answers: IntArray, clusters: NDArray[np.int64] | None, settings: Settings
+    scale: Scale, people: CodeArray, answers: CodeArray, clusters: NDArray[np.integer] | None, settings: Settings
 ) -> tuple[Statistic, Statistic]:
     """Raw agreement and kappa when every unreadable verdict stands for one label."""
     pairs = PairTable.of_codes(scale, people, answers, clusters, {})
@@ -255,7 +256,7 @@ def _as_label(
     return raw_agreement(pairs, settings.level), cohen_kappa(pairs, bootstrap)
 
 
-def _correlations(task: TaskColumns, people: IntArray, judge: JudgeColumn, settings: Settings) -> dict[str, Statistic]:
+def _correlations(task: TaskColumns, people: CodeArray, judge: JudgeColumn, settings: Settings) -> dict[str, Statistic]:
     """Rank and linear correlation of people's labels with the judge's scores, or with its labels where those are
     numbers; none on a nominal scale."""
     values = task.scale.values
@@ -279,7 +280,7 @@ def _numbers(codes: NDArray[np.integer], values: FloatArray) -> FloatArray:
 
 
 def _more(
-    task: TaskColumns, people: IntArray, judge: JudgeColumn, pairs: PairTable, bootstrap: Bootstrap
+    task: TaskColumns, people: CodeArray, judge: JudgeColumn, pairs: PairTable, bootstrap: Bootstrap
 ) -> dict[str, Statistic]:
     """The coefficients that are shown only when asked for."""
     counts, labels = pairs.label_counts(), pairs.scale.labels
@@ -303,7 +304,7 @@ def _more(
     return more
 
 
-def _by_numbers(task: TaskColumns, people: IntArray, judge: JudgeColumn, like: Bootstrap) -> dict[str, Statistic]:
+def _by_numbers(task: TaskColumns, people: CodeArray, judge: JudgeColumn, like: Bootstrap) -> dict[str, Statistic]:
     """Correlations and distance of labels, and of scores where there are some, as the numbers that labels are written
     as; ranks stand for words. Pearson's r and the distance take the steps of an ordinal scale as equal."""
     numbers = own_numbers(task.scale)
@@ -342,7 +343,7 @@ def _notes(pairs: PairTable, raw: Statistic, corrected: Iterable[Statistic]) -> 
         return ()
     return (
         f"kappa and alpha are low beside {raw.value:.0%} raw agreement because people gave {share:.0%} of the items "
-        f"one label, {pairs.scale.labels[code]}: most of that agreement is expected by chance. Read AC1 beside them, "
+        f"one label, {pairs.scale.shown[code]}: most of that agreement is expected by chance. Read AC1 beside them, "
         "and recall and precision of the other labels",
     )
 
