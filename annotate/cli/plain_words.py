@@ -18,8 +18,20 @@ from annotate.desk.verdict_view import VerdictView, label_words
 from judges.benchmarks.benchmark import TaskDefinition
 from store.records import LabelState
 
-ONLY_ON_A_SCREEN = frozenset({"find_next", "find_previous", "fold", "scroll_up", "scroll_down", "page_up", "page_down"})
-"""Actions that only move a screen."""
+ONLY_ON_A_SCREEN = frozenset(
+    {
+        "find_next",
+        "find_previous",
+        "fold",
+        "scroll_up",
+        "scroll_down",
+        "page_up",
+        "page_down",
+        "audit",
+        "disagreements",
+    }
+)
+"""Actions that only move a screen, or open one."""
 _MODES = {
     "blind": "Blind: no verdict is shown before your label",
     "revised": "The verdict has been shown to you",

@@ -107,6 +107,7 @@ def _stand_in(found: JudgeTrust) -> Iterator[str]:
     test = found.annotator_test
     if test.passed is None:
         yield f"The alternative annotator test cannot be made: {test.winning_rate.why}"
+        yield from test.notes
         return
     verdict = "passes" if test.passed else "does not pass"
     wins = sum(one.judge_wins for one in test.annotators.values())
@@ -166,8 +167,6 @@ def _seen(seen: SeenVerdicts) -> Iterator[str]:
 
 
 def _gaps(gaps: Sequence[SystemGap]) -> Iterator[str]:
-    if words := gap_sentence(gaps):
-        yield words
     for one in gaps:
         low, high = one.gap.low or 0.0, one.gap.high or 0.0
         yield (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from judges.calibration.agreement.slice_tests import SliceTest, slice_tests
 from judges.calibration.anchoring import Anchoring, LabelActs, anchoring, de_anchored
 from judges.calibration.annotator_test import AnnotatorTest, annotator_test
 from judges.calibration.audit import People
-from judges.calibration.audit_input import FIRST_FAILURE, JudgeColumn, TaskColumns
+from judges.calibration.audit_humans import tie_breakers
+from judges.calibration.audit_input import FIRST_FAILURE, NOT_LABELLED, JudgeColumn, TaskColumns
 from judges.calibration.audit_result import Settings
 from judges.calibration.biases import Finding
 from judges.calibration.confidence import Confidence
@@ -121,16 +122,22 @@ class TaskTrust:
 
 
 def tested_against(task: TaskColumns, judge: JudgeColumn, epsilon: float) -> AnnotatorTest:
-    """The alternative annotator test of a judge on blind labels of the stream estimate: by distance on interval and
-    ratio scales, by ranks on ordinal ones, else by equal labels."""
+    """The alternative annotator test of a judge on blind labels of the stream estimate.
+
+    By distance of values on ordered scales, else by equal labels. Who was called in to break ties is left out.
+    """
     values, closeness = task.scale.values, "distance" if task.scale.ordered else "match"
 
     def numbers(codes: np.ndarray) -> np.ndarray:
         return np.where(task.estimate & (codes >= 0), values[np.maximum(codes, 0)], np.nan)
 
-    people = {who: numbers(codes) for who, codes in task.annotators.items()}
-    people = {who: column for who, column in people.items() if np.isfinite(column).any()}
-    return annotator_test(people, numbers(judge.codes), epsilon, closeness)  # type: ignore[arg-type]
+    own = {who: np.where(task.estimate, codes, NOT_LABELLED) for who, codes in task.annotators.items()}
+    own = {who: codes for who, codes in own.items() if (codes >= 0).any()}
+    breakers = tie_breakers(own) if len(own) > 1 else []
+    people = {who: numbers(codes) for who, codes in own.items() if who not in breakers}
+    found = annotator_test(people, numbers(judge.codes), epsilon, closeness)  # type: ignore[arg-type]
+    notes = tuple(f"{who} labelled mostly items on which the others differ and is left out" for who in breakers)
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def seen_verdicts(

@@ -73,11 +73,12 @@ class AuditScreen(Screen[None]):
             self._place = (self._place + (1 if key == "right" else -1)) % len(self._pages)
             self.show_page()
         elif character.lower() == "d":
-            self._show_disagreements()
+            self.show_disagreements()
         elif key == "escape" or character.lower() == "q":
             self.leave()
 
-    def _show_disagreements(self) -> None:
+    def show_disagreements(self) -> None:
+        """Those of the judge and task in hand."""
         from annotate.tui.screens.disagreements.screen import DisagreementsScreen
 
         page = self._pages[self._place]

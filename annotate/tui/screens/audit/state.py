@@ -40,13 +40,16 @@ class AuditPage:
 
 
 def audit_pages(facts: Facts) -> list[AuditPage]:
-    """A page for each judge of each task, and one for a task that has none or no labels."""
-    return [page for task in facts.tasks for page in _pages_of(facts, task)]
+    """A page for each judge of each task; after them one for each task that has items and no labels or verdicts."""
+    pages = [page for task in facts.tasks for page in _pages_of(facts, task)]
+    return sorted(pages, key=lambda page: not page.judge)
 
 
 def _pages_of(facts: Facts, task: str) -> Iterator[AuditPage]:
     audit = facts.audit.tasks.get(task)
     title = safe_line(facts.block_title(task), LONGEST_NAME)
+    if audit is not None and not audit.items:
+        return
     if audit is None:
         yield AuditPage(title, task, "", [[Span("This task is no choice among labels: score shows its numbers.")]], [])
         return
@@ -74,6 +77,8 @@ def _answer(facts: Facts, one: Judged) -> Iterator[Line]:
     outcome = one.assessment.outcome
     yield [Span(f"{SIGNS[outcome]} {_safe(outcome_words(one))}", "chosen" if outcome == "good_enough" else "differs")]
     yield [Span(_safe(said), "title")]
+    if trust is not None and (words := gap_sentence(trust.gaps)):
+        yield [Span(f"! {_safe(words)}.", "warning")]
     for text in (counts, untested(one), f"{basis(one.audit, one.found)}."):
         if text:
             yield [Span(_safe(text), "muted")]
@@ -164,10 +169,6 @@ def _confusion(one: Judged) -> Iterator[Line]:
 
 
 def _beside(facts: Facts, one: Judged) -> Iterator[Line]:
-    trust = one.audit.trust.judges.get(one.judge) if one.audit.trust else None
-    if trust is not None and (words := gap_sentence(trust.gaps)):
-        yield [Span(f"! {_safe(words)}.", "warning")]
-        yield []
     people = one.audit.humans
     yield [Span("People", "title")]
     given = ", ".join(f"{safe_line(who, LONGEST_NAME)} {number:,}" for who, number in people.annotators.items())
