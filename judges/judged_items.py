@@ -64,11 +64,11 @@ class JudgedItems:
 
     @cached_property
     def values(self) -> tuple[FloatArray, FloatArray] | None:
-        """People's and the judge's values, nan for none: the scale's on an ordered one, else 1 for the favourable
-        label; None where there is no such label."""
+        """People's and the judge's values, nan for none: shares of the scale's range on an ordered one, else 1 for the
+        favourable label; None where there is no such label."""
         scale = self.labelled.columns.scale
         if scale.ordered:
-            numbers = scale.values
+            numbers = (scale.values - scale.values.min()) / np.ptp(scale.values)
         elif self.label is not None:
             numbers = np.array([float(label == self.label) for label in scale.labels])
         else:
@@ -76,8 +76,14 @@ class JudgedItems:
         return _numbers(self.people.codes, numbers), _numbers(self.codes, numbers)
 
     def gaps(self, systems: Systems, level: float) -> list[SystemGap]:
-        """Judge less people by system."""
-        return system_gaps(systems, *self.values, level) if self.values is not None else []
+        """Judge less people by system, and by each other slice."""
+        if self.values is None:
+            return []
+        kinds: dict[str, Systems] = {"system": systems}
+        for name, column in self.labelled.columns.slices.items():
+            if name != "system" and 1 < len(column.values) <= MOST_VALUES:
+                kinds[name] = {value: column.codes == code for code, value in enumerate(column.values)}
+        return [gap for kind, values in kinds.items() for gap in system_gaps(values, *self.values, level, kind)]
 
     def confidences(self) -> tuple[FloatArray, NDArray[np.int64]]:
         """Confidences between 0 and 1 that the judge states, and the places of their items."""
@@ -150,9 +156,8 @@ def _slices(judged: JudgedItems, level: float) -> Iterator[Finding]:
     }
     if judged.values is not None:
         theirs, its = judged.values
-        spread = float(np.ptp(columns.scale.values)) if columns.scale.ordered else 1.0
         chosen = {name: column[known].tolist() for name, column in kinds.items()}
-        yield from leniency(chosen, theirs[known] / spread, its[known] / spread, level)
+        yield from leniency(chosen, theirs[known], its[known], level)
     if "system" in kinds:
         resolved = judged.people.codes >= 0
         yield from broken_systems(kinds["system"][resolved].tolist(), judged.agrees[resolved], level)

@@ -35,8 +35,9 @@ def danger_sentence(found: Danger) -> str:
     return f"{said}; at most {percent(found.passed.high, 1)}, one-sided {percent(found.passed.level)}"
 
 
-def gap_sentence(gaps: Sequence[SystemGap]) -> str:
+def gap_sentence(everywhere: Sequence[SystemGap]) -> str:
     """One sentence on a judge that lifts one system and lowers another, or on the largest notable gap; "" for none."""
+    gaps = [one for one in everywhere if one.kind == "system"]
     if (pair := opposite(gaps)) is not None:
         up, down = pair
         sure = "" if max(up.p_value, down.p_value) < 0.05 else f", before allowing for {len(gaps)} systems looked at"
@@ -82,8 +83,9 @@ def told(task: TaskAudit, judge: str) -> Iterator[Told]:
     yield Told("What seeing the verdict did to people's labels", list(_seen(found.seen)))
     if not task.trust.complete:
         return
-    if found.gaps:
-        yield Told("By system: judge less people", list(_gaps(found.gaps)))
+    for kind in dict.fromkeys(one.kind for one in found.gaps):
+        gaps = [one for one in found.gaps if one.kind == kind]
+        yield Told(f"By {kind.replace('_', ' ')}: judge less people", list(_gaps(gaps)))
     yield Told("Slices against the rest", list(_slices(found)))
     yield Told("What the judge leans on", list(_findings(found.findings)))
     yield Told("Labels to look at", list(_subsets(found)))

@@ -175,9 +175,7 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
         gwet_ac1=gwet_ac1(pairs.label_counts(), bootstrap),
         confusion=confusion_counts(pairs),
         per_label={label: _label(pairs, label, bootstrap, settings) for label in task.scale.labels},
-        slices={
-            name: _slice(pairs, people.codes, verdicts, column, settings.level) for name, column in task.slices.items()
-        },
+        slices={name: _slice(pairs, people.codes, verdicts, column, settings) for name, column in task.slices.items()},
         weighted_kappa=weighted_kappa(pairs, bootstrap=bootstrap) if task.scale.ordered else None,
         correlations=_correlations(task, people.codes, judge, settings),
         unreadable_counted=_counted(pairs, people.codes, verdicts, task.clusters, settings) if unreadable else None,
@@ -193,27 +191,31 @@ def _label(pairs: PairTable, label: str, bootstrap: Bootstrap, settings: Setting
 
 
 def _slice(
-    pairs: PairTable, people: CodeArray, verdicts: CodeArray, column: SliceColumn, level: float
+    pairs: PairTable, people: CodeArray, verdicts: CodeArray, column: SliceColumn, settings: Settings
 ) -> dict[str, SliceAgreement]:
     q = pairs.scale.size
     kept = (people >= 0) & (verdicts >= 0) & (column.codes >= 0)
     cells = (column.codes[kept] * q + people[kept]) * q + verdicts[kept]
     tables = np.bincount(cells, minlength=len(column.values) * q * q).reshape(-1, q, q)
     return {
-        value: _slice_value(pairs.scale, table, level)
+        value: _slice_value(pairs.scale, table, settings)
         for value, table in zip(column.values, tables, strict=True)
         if table.any()
     }
 
 
-def _slice_value(scale: Scale, table: IntArray, level: float) -> SliceAgreement:
-    n = int(table.sum())
+def _slice_value(scale: Scale, table: IntArray, settings: Settings) -> SliceAgreement:
+    n, level = int(table.sum()), settings.level
     hits = np.diagonal(table)
     recalls = {
         label: _slice_recall(scale.shown[code], int(hits[code]), int(table[code].sum()), level)
         for code, label in enumerate(scale.labels)
     }
-    return SliceAgreement(n, share_agreed(int(hits.sum()), n, {}, level), recalls)
+    kappa = None
+    if settings.all_statistics:
+        pairs = PairTable.of_confusion(scale, table)
+        kappa = cohen_kappa(pairs, Bootstrap.of_pairs(pairs, settings.seed, settings.resamples, level))
+    return SliceAgreement(n, share_agreed(int(hits.sum()), n, {}, level), recalls, kappa)
 
 
 def _slice_recall(label: str, hits: int, n: int, level: float) -> Statistic:
@@ -244,7 +246,8 @@ def _counted(
         label: _as_label(pairs.scale, people, np.where(verdicts <= FIRST_FAILURE, code, verdicts), clusters, settings)
         for code, label in enumerate(pairs.scale.labels)
     }
-    return UnreadableCounted(raw_agreement(whole, settings.level), cohen_kappa(whole, bootstrap), as_label)
+    recalls = {label: recall(whole, label, settings.level) for label in pairs.scale.labels}
+    return UnreadableCounted(raw_agreement(whole, settings.level), cohen_kappa(whole, bootstrap), recalls, as_label)
 
 
 def _as_label(

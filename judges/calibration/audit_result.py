@@ -39,14 +39,16 @@ class LabelAgreement:
 
 @dataclass(frozen=True, slots=True)
 class SliceAgreement:
-    """The judge on one value of a slice: `n` items, agreement on them, and the recall of each label."""
+    """The judge on one value of a slice: `n` items, agreement on them, kappa if asked for, the recall of each label."""
 
     n: int
     raw_agreement: Statistic
     recall: Mapping[str, Statistic]
+    cohen_kappa: Statistic | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {"n": self.n, "raw_agreement": self.raw_agreement.as_json(), "recall": _json(self.recall)}
+        kappa = {"cohen_kappa": self.cohen_kappa.as_json()} if self.cohen_kappa is not None else {}
+        return {"n": self.n, "raw_agreement": self.raw_agreement.as_json(), **kappa, "recall": _json(self.recall)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +57,18 @@ class UnreadableCounted:
 
     Attributes:
         raw_agreement, cohen_kappa: as a further answer that no person ever gives.
+        recall: of each label, likewise.
         as_label: as if the judge had given this label: (raw agreement, kappa) by label.
     """
 
     raw_agreement: Statistic
     cohen_kappa: Statistic
+    recall: Mapping[str, Statistic] = field(default_factory=dict)
     as_label: Mapping[str, tuple[Statistic, Statistic]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         fields = _json({"raw_agreement": self.raw_agreement, "cohen_kappa": self.cohen_kappa})
+        fields["recall"] = _json(self.recall)
         fields["as_label"] = {
             label: _json({"raw_agreement": raw, "cohen_kappa": kappa}) for label, (raw, kappa) in self.as_label.items()
         }

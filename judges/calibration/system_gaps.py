@@ -29,7 +29,9 @@ class SystemGap:
     """One system under one judge.
 
     Attributes:
-        people, judge: means on the same items: the share of the favourable label, or the mean of the scale's values.
+        kind: "system", or the slice whose value it is.
+        people, judge: means on the same items: the share of the favourable label, or the mean of the scale's values as
+            shares of its range.
         gap: judge less people. p_value: of no gap, adjusted over systems by Holm.
     """
 
@@ -38,6 +40,7 @@ class SystemGap:
     judge: float
     gap: Statistic
     p_value: float
+    kind: str = "system"
 
     @property
     def notable(self) -> bool:
@@ -47,13 +50,17 @@ class SystemGap:
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "system": self.system, "people": self.people, "judge": self.judge, "gap": self.gap.as_json(),
-            "p_value": self.p_value,
+            "kind": self.kind, "system": self.system, "people": self.people, "judge": self.judge,
+            "gap": self.gap.as_json(), "p_value": self.p_value,
         }  # fmt: skip
 
 
 def system_gaps(
-    systems: Mapping[str, NDArray[np.bool_]], people: FloatArray, judge: FloatArray, level: float = LEVEL
+    systems: Mapping[str, NDArray[np.bool_]],
+    people: FloatArray,
+    judge: FloatArray,
+    level: float = LEVEL,
+    kind: str = "system",
 ) -> list[SystemGap]:
     """The gap of every system with at least `LEAST_ITEMS` items, the largest first.
 
@@ -69,7 +76,7 @@ def system_gaps(
             drafts.append((system, people[here], judge[here], int((rows & ~known).sum())))
     p_values = holm([_p_value(theirs, its) for _, theirs, its, _ in drafts])
     found = [
-        SystemGap(system, float(theirs.mean()), float(its.mean()), _gap(theirs, its, missing, level), p)
+        SystemGap(system, float(theirs.mean()), float(its.mean()), _gap(theirs, its, missing, level), p, kind)
         for (system, theirs, its, missing), p in zip(drafts, p_values, strict=True)
     ]
     return sorted(found, key=lambda one: -(one.gap.value or 0.0))
