@@ -11,6 +11,7 @@ from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit import audit
 from judges.calibration.audit_result import Audit, Settings
 from judges.collect import task_definitions
+from judges.part_audit import audit_parts
 from store.items import count_items
 from store.study import Study
 
@@ -43,7 +44,11 @@ def audit_study(
         )
         for name, result in found.tasks.items()
     }  # fmt: skip
-    found = replace(found, tasks=whole)
+    declared = {
+        name: {part: replace(block, items=counts.get(name, 0)) for part, block in parts.items()}
+        for name, parts in audit_parts(study, tasks, judge, found.settings).items()
+    }
+    found = replace(found, tasks=whole, declared=declared)
     return found if depth == "agreement" else _with_trust(study, found, tasks, labelled, depth, epsilon)
 
 

@@ -59,7 +59,7 @@ def audit(
             print_json(found.as_json())
         else:
             print_found(study, found)
-    if not any(result.labelled for result in found.tasks.values()):
+    if not has_labels(found):
         raise typer.Exit(EXIT_NOT_ENOUGH)
 
 
@@ -109,7 +109,7 @@ def print_audit(study: Study, *, task: str = "", judge: str = "", seed: int = 0)
     """Print the audit as text; False when nothing is labelled."""
     found = audited(study, task, judge, seed=seed)
     print_found(study, found)
-    return any(result.labelled for result in found.tasks.values())
+    return has_labels(found)
 
 
 def print_found(study: Study, found: Audit) -> None:
@@ -123,6 +123,12 @@ def print_found(study: Study, found: Audit) -> None:
     for block in audit_lines(found, titles):
         for line in [block] if isinstance(block, str) else table(block, indent="    "):
             say(line)
+
+
+def has_labels(found: Audit) -> bool:
+    """Whether anything of any task is labelled."""
+    parts = [part for parts in found.declared.values() for part in parts.values()]
+    return any(result.labelled for result in (*found.tasks.values(), *parts))
 
 
 def show(study: Study, *, who: str, task: str, judge: str, seed: int, epsilon: float) -> None:

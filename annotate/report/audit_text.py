@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from annotate.report.coefficient_names import NAMES
+from annotate.report.part_text import part_lines
+from annotate.report.statistic_rows import Row, reasons, statistic_row
 from annotate.report.trust_words import Told, danger_sentence, gap_sentence, published_sentence, readers_told, told
 from judges.calibration.audit_result import Audit, HumanAgreement, JudgeAgreement, TaskAudit
 from judges.calibration.plain_words import basis, finding
 from judges.calibration.statistic import Statistic
-
-Row = list[str]
 
 
 def audit_lines(audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = None) -> Iterator[str | list[Row]]:
@@ -24,6 +24,13 @@ def audit_lines(audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = No
         yield from _task(name, task)
         for part, block in task.parts.items():
             yield from _task(f"{name} / {titles.get(name, {}).get(part, part)}", block)
+    for name, declared_parts in audit.declared.items():
+        for part, declared in declared_parts.items():
+            title = titles.get(name, {}).get(part, part)
+            yield from part_lines(f"{name} / {title}" if part else name, declared)
+        if name not in audit.tasks and not any(declared.labelled for declared in declared_parts.values()):
+            items = next(iter(declared_parts.values())).items
+            yield from (f"{name}: nothing labelled yet ({items:,} items).", "")
     for one in audit.published:
         yield f"{published_sentence(audit, one, NAMES)}."
 
@@ -61,10 +68,10 @@ def _judge(task: TaskAudit, found: JudgeAgreement) -> Iterator[str | list[Row]]:
     statistics = {
         NAMES.get(name, name): value for name, value in found.statistics.items() if name not in found.correlations
     }
-    yield [_statistic(name, value) for name, value in statistics.items()]
+    yield [statistic_row(name, value) for name, value in statistics.items()]
     if found.correlations:
-        yield [_statistic(NAMES.get(name, name), value) for name, value in found.correlations.items()]
-    yield from _reasons(statistics)
+        yield [statistic_row(NAMES.get(name, name), value) for name, value in found.correlations.items()]
+    yield from reasons(statistics)
     yield [["label", "recall", "precision", "people", "judge"]] + [
         [task.titles.get(label, label), _short(row.recall), _short(row.precision), str(row.n), str(row.called)]
         for label, row in found.per_label.items()
@@ -88,8 +95,8 @@ def _people(task: TaskAudit) -> Iterator[str | list[Row]]:
             "people: alpha": humans.krippendorff_alpha,
             **({"people: Fleiss' kappa": humans.fleiss_kappa, "people: AC1": humans.gwet_ac1} if task.trust else {}),
         }
-        yield [_statistic(name, value) for name, value in statistics.items()]
-        yield from _reasons(statistics)
+        yield [statistic_row(name, value) for name, value in statistics.items()]
+        yield from reasons(statistics)
         if task.trust and task.trust.complete:
             yield from _pairs(humans)
     yield from (f"  {note}" for note in humans.notes)
@@ -109,27 +116,9 @@ def _pairs(humans: HumanAgreement) -> Iterator[str | list[Row]]:
         yield f"  {left} pairs of people share no item."
 
 
-def _statistic(name: str, value: Statistic) -> Row:
-    if value.value is None:
-        return [name, value.status.replace("_", " "), "", f"n {value.n}"]
-    interval = (
-        f"{value.low:.3f} to {value.high:.3f}" if value.low is not None and value.high is not None else "withheld"
-    )
-    return [name, f"{value.value:.3f}", interval, f"n {value.n}"]
-
-
 def _short(value: Statistic) -> str:
     if value.value is None:
         return "–"
     if value.low is None or value.high is None:
         return f"{value.value:.2f}"
     return f"{value.value:.2f} ({value.low:.2f}–{value.high:.2f})"
-
-
-def _reasons(statistics: Mapping[str, Statistic | None]) -> Iterator[str]:
-    """Why a number or an interval is not there, each reason once."""
-    reasons: dict[str, list[str]] = {}
-    for name, value in statistics.items():
-        if value is not None and value.why:
-            reasons.setdefault(value.why, []).append(name)
-    yield from (f"  {', '.join(names)}: {why}" for why, names in reasons.items())

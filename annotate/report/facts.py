@@ -101,6 +101,7 @@ def gather(study: Study, options: ReportOptions) -> Facts:
     audit = audit_study(
         study, task=options.task, judge=options.judge, settings=options.settings, depth="whole", epsilon=options.epsilon
     )
+    wanted = {name: task for name, task in wanted.items() if name in audit.tasks}
     return Facts(study, options, wanted, audit, records, entries, task_of)
 
 

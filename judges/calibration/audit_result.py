@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from judges.calibration.statistic import Statistic
 
 if TYPE_CHECKING:
+    from judges.calibration.measured_result import PartAudit
     from judges.calibration.published import PublishedAgreement
     from judges.calibration.trust import TaskTrust
 
@@ -284,6 +285,8 @@ class Audit:
     tasks: Mapping[str, TaskAudit]
     settings: Settings = Settings()
     published: Sequence[PublishedAgreement] = ()
+    declared: Mapping[str, Mapping[str, PartAudit]] = field(default_factory=dict)
+    """Task → decision ("" the value) → its audit, for numbers, rankings and grids."""
 
     def ours(self, published: PublishedAgreement) -> dict[str, dict[str, Statistic]]:
         """The study's own number beside a published one: task → judge → statistic."""
@@ -302,9 +305,21 @@ class Audit:
             "schema_version": SCHEMA_VERSION,
             "study": self.study,
             "settings": self.settings.as_json(),
-            "tasks": {task: found.as_json() for task, found in self.tasks.items()},
+            "tasks": self._tasks_json(),
             **({"published": published} if published else {}),
         }
+
+    def _tasks_json(self) -> dict[str, Any]:
+        """Tasks by name; a number or a ranking as value stands for the task, one as part among its parts."""
+        fields = {task: found.as_json() for task, found in self.tasks.items()}
+        for task, found in self.declared.items():
+            if (value := found.get("")) is not None:
+                fields[task] = {**value.as_json(), **fields.get(task, {})}
+            parts = {part: one.as_json() for part, one in found.items() if part}
+            if parts:
+                whole = fields.setdefault(task, {})
+                whole["parts"] = {**whole.get("parts", {}), **parts}
+        return fields
 
 
 def _json(statistics: Mapping[str, Statistic]) -> dict[str, Any]:
