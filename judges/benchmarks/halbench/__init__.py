@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import (
     ComparingBenchmark,
     CorrectableBenchmark,
@@ -17,7 +18,7 @@ from judges.benchmarks.benchmark import (
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halbench import compared, reader, scoring, writer
+from judges.benchmarks.halbench import background, compared, reader, scoring, writer
 from judges.benchmarks.halbench.recognise import kind_of_head
 from judges.benchmarks.halbench.records import BENCHMARK_NAME
 from judges.benchmarks.halbench.tasks import TASKS
@@ -56,6 +57,12 @@ class HalBench:
 
     def as_described(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.as_described(items, facts)
+
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return background.PUBLISHED
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return background.TIES
 
     def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.overridden(items, facts)

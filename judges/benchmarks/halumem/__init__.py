@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import (
     CorrectableBenchmark,
     DescribingBenchmark,
@@ -16,7 +17,17 @@ from judges.benchmarks.benchmark import (
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halumem import breakdowns, described, reader, scoring, totals, tracing, warnings, writer
+from judges.benchmarks.halumem import (
+    background,
+    breakdowns,
+    described,
+    reader,
+    scoring,
+    totals,
+    tracing,
+    warnings,
+    writer,
+)
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.recognise import kind_of_head
 from judges.benchmarks.halumem.tasks import TASKS
@@ -61,6 +72,12 @@ class HaluMem:
 
     def tracing(self, items: Iterable[ScoredItem], facts: Facts) -> Tracing:
         return tracing.tracing(items, facts)
+
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return ()
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return background.TIES
 
     def needs(self) -> Mapping[str, frozenset[str]]:
         return totals.needs()

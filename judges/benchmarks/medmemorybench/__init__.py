@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import NativeFile, ScoredItem, Scores, Source, TaskDefinition, Undefined
-from judges.benchmarks.medmemorybench import derived, reader, scoring, terms, writer
+from judges.benchmarks.medmemorybench import background, derived, reader, scoring, terms, writer
 from judges.benchmarks.medmemorybench.recognise import kind_of_head
 from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME
 from judges.benchmarks.medmemorybench.tasks import TASKS
@@ -46,6 +47,12 @@ class MedMemoryBench:
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
         return writer.write_native(items, facts, provenance)
+
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return background.PUBLISHED
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return ()
 
     def needs(self) -> Mapping[str, frozenset[str]]:
         return terms.needs()
