@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
 from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from judges.backends.answer import AnswerFormat
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
     from judges.panel import PanelResult
     from judges.run import RunResult, RunState, Scope
+    from judges.served import SplitBy
     from judges.setup import JudgeOptions
     from store.study import Study
 
@@ -49,7 +52,9 @@ def judge(
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", min=0, help="Stop before US dollars pass this.")
     ] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Most calls on their way at a time.")] = 8,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=0, help="Most calls at a time; 8, or 2 of --gguf.")
+    ] = 0,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again where no verdict could be read.")
     ] = False,
@@ -66,6 +71,8 @@ def judge(
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
     prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
     split_by: Annotated[str, typer.Option("--split-by", help="What makes a server another one.")] = "fingerprint",
+    gguf: Annotated[Path | None, typer.Option("--gguf", help="A model's file, served here.")] = None,
+    room: Annotated[int, typer.Option("--context", min=512, help="For --gguf: tokens of prompt and answer.")] = 8192,
     rule: Annotated[str, typer.Option("--rule", help="A rule instead of a model: exact, contains, token_f1 …")] = "",
     right: Annotated[str, typer.Option("--right", help="The label of a rule's match.")] = "",
     wrong: Annotated[str, typer.Option("--wrong", help="The label of a rule's mismatch.")] = "",
@@ -99,12 +106,13 @@ def judge(
             found = panels(study, chosen, panel, items, name)
             _print(as_json, {"panels": [one.as_json() for one in found]}, panel_lines(found))
             return
-        if not model and not rule:
+        if not model and not rule and gguf is None:
             raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
+        at_a_time = concurrency or (8 if gguf is None else 2)
         options = JudgeOptions(
-            model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort, answer_format,  # type: ignore[arg-type]
-            samples=samples, language=language, concurrency=concurrency, timeout_s=timeout, max_cost=max_cost,
-            prices=prices, split_by=split_by,  # type: ignore[arg-type]
+            model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort,
+            cast("AnswerFormat", answer_format), samples=samples, language=language, concurrency=at_a_time,
+            timeout_s=timeout, max_cost=max_cost, prices=prices, split_by=cast("SplitBy", split_by),
         )  # fmt: skip
         scopes = make_scopes(study, chosen, "labelled" if drift else items, repeat, retry_failed, options)
         kind = Kind(rule, right, wrong, embedding)
@@ -112,13 +120,33 @@ def judge(
             needs = estimates(study, chosen, scopes, options, kind)
             _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
             return
-        results = run_judges(study, chosen, scopes, options, kind)
+        with local_model(gguf, options, room) as served:
+            results = run_judges(study, chosen, scopes, served, kind)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
         more = {"drift": documents} if documents else {}
         lines = [line for result in results for line in result_lines(study, result)]
         _print(as_json, {"runs": [result.as_json() for result in results], **more},
                [*lines, *_compared_lines(documents)])  # fmt: skip
         _leave(results)
+
+
+@contextmanager
+def local_model(gguf: Path | None, options: JudgeOptions, room: int) -> Iterator[JudgeOptions]:
+    """The options with the address of a model that is served here while inside, if there is one."""
+    if gguf is None:
+        yield options
+        return
+    from dataclasses import replace
+
+    from annotate.cli.output import note
+    from judges.backends.gguf import KEY_VARIABLE, serving_gguf
+
+    note(f"overread: loading {gguf.name} …")
+    with serving_gguf(gguf, concurrency=options.concurrency, context=room) as model:
+        yield replace(
+            options, model=options.model or model.name, base_url=model.base_url, key_variable=KEY_VARIABLE,
+            identity={"gguf_sha256": model.sha256[:16]},
+        )  # fmt: skip
 
 
 def _print(as_json: bool, document: dict[str, Any], lines: Sequence[str]) -> None:
