@@ -71,6 +71,8 @@ def judge(
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
     prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
     split_by: Annotated[str, typer.Option("--split-by", help="What makes a server another one.")] = "fingerprint",
+    batch_out: Annotated[Path | None, typer.Option("--batch-out", help="Write the calls as a Batch file.")] = None,
+    batch_in: Annotated[list[Path] | None, typer.Option("--batch-in", help="Read a batch's output or errors.")] = None,
     gguf: Annotated[Path | None, typer.Option("--gguf", help="A model's file, served here.")] = None,
     room: Annotated[int, typer.Option("--context", min=512, help="For --gguf: tokens of prompt and answer.")] = 8192,
     rule: Annotated[str, typer.Option("--rule", help="A rule instead of a model: exact, contains, token_f1 …")] = "",
@@ -102,6 +104,9 @@ def judge(
             documents = comparison(study, chosen, *compare)
             _print(as_json, {"comparison": documents}, _compared_lines(documents))
             return
+        if batch_in:
+            read_batches(study, batch_in, prices, as_json)
+            return
         if panel:
             found = panels(study, chosen, panel, items, name)
             _print(as_json, {"panels": [one.as_json() for one in found]}, panel_lines(found))
@@ -119,6 +124,9 @@ def judge(
         if dry_run:
             needs = estimates(study, chosen, scopes, options, kind)
             _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
+            return
+        if batch_out is not None:
+            write_batches(study, chosen, scopes, options, batch_out, as_json)
             return
         with local_model(gguf, options, room) as served:
             results = run_judges(study, chosen, scopes, served, kind)
@@ -372,6 +380,70 @@ def panel_lines(found: Sequence[PanelResult]) -> list[str]:
         + (f"; {one.absent:,} items lack a member's verdict" if one.absent else "")
         for one in found
     ]
+
+
+# Batch files
+
+
+def write_batches(
+    study: Study,
+    tasks: Sequence[TaskDefinition],
+    scopes: Sequence[Scope],
+    options: JudgeOptions,
+    path: Path,
+    as_json: bool,
+) -> None:
+    """Write the calls that the run would make as files for OpenAI's Batch API.
+
+    Raises:
+        UsageError: several samples are wanted. NotWrittenError: the file cannot be written.
+    """
+    from judges.batch import write_batch
+    from judges.run import JudgeRun
+    from store.files import not_written
+
+    if options.samples > 1:
+        raise UsageError("A batch takes one answer a call.", "", "Say --repeat K in place of --samples K.")
+    askers = _askers(study, tasks, options, Kind(), None)
+    runs = [JudgeRun(study, asker, scope) for asker, scope in zip(askers, scopes, strict=True)]
+    try:
+        out = write_batch(study, runs, path)
+    except OSError as error:
+        raise not_written(path, error) from error
+    names = ", ".join(file.name for file in out.files) or "no file"
+    lines = [f"{out.calls:,} calls written to {names}; {out.linked:,} items share one, {out.given:,} need none."]
+    if out.calls:
+        lines.append("Upload them as a batch; then: overread judge --batch-in OUTPUT.jsonl")
+    _print(as_json, {"batch": out.as_json()}, lines)
+
+
+def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, as_json: bool) -> None:
+    """Store the verdicts of a batch's output and error files.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    from annotate.cli.output import print_problems
+    from annotate.cli.study import require_files
+    from judges.backends.prices import Budget, load_prices
+    from judges.batch import read_batch
+
+    require_files(list(paths))
+    table = load_prices(prices)
+    found = [read_batch(study, path, lambda model: Budget(table.price_of(model), share=table.batch)) for path in paths]
+    for one in found:
+        print_problems(one.problems)
+    lines = []
+    for path, one in zip(paths, found, strict=True):
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.failures.items()))
+        lines.append(
+            f"{path.name}: {one.judged:,} judged, {one.linked:,} taken over from identical inputs, {one.same:,} known;"
+            f" no verdict: {kinds or 'none'}; {one.unanswered:,} not answered, {one.stale:,} on items that changed;"
+            f" {_money(one.cost)}"
+        )
+    _print(as_json, {"batches": [one.as_json() for one in found]}, lines)
+    if any(one.problems for one in found):
+        raise typer.Exit(EXIT_NO)
 
 
 # Comparing
