@@ -43,8 +43,9 @@ class Served:
     sampling: str = "random"
 
 
-def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | None:
-    """What people would have scored on all items of a system; None when the benchmark has nothing to correct.
+def correct_study(study: Study, system: str, judge: str | Sequence[str]) -> CorrectedScores | None:
+    """What people would have scored on all items of a system; None when there is nothing to correct: none of its tasks
+    adds to a total (the rankings of HalBench).
 
     Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
     """
@@ -66,6 +67,9 @@ def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | No
         for task, items in by_task.items()
         if task in definitions
     ]
+    blocks = [block for block in blocks if block.terms]
+    if not blocks:
+        return None
     random = all(part.sampling == "random" for part in served.values())
     settings = CorrectionSettings(
         provenance=Provenance(sampling="random" if random else "unknown"), shares=_shares(benchmark)

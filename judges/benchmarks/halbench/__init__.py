@@ -7,17 +7,21 @@ from pathlib import Path
 from typing import Any
 
 from judges.benchmarks.benchmark import (
+    AskingBenchmark,
     ComparingBenchmark,
     CorrectableBenchmark,
     NativeFile,
     RemarkingBenchmark,
+    Sample,
+    SampledBenchmark,
     ScoredItem,
     Scores,
+    SelfNamingBenchmark,
     Source,
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halbench import compared, reader, scoring, writer
+from judges.benchmarks.halbench import compared, reader, sample, scoring, writer
 from judges.benchmarks.halbench.recognise import kind_of_head
 from judges.benchmarks.halbench.records import BENCHMARK_NAME
 from judges.benchmarks.halbench.tasks import TASKS
@@ -41,6 +45,10 @@ class HalBench:
     """The benchmark's parts behind the protocol."""
 
     name = BENCHMARK_NAME
+    names_systems = True
+    options: Mapping[str, str] = {
+        "duplicates": "first, last or both: which row of an item counts that a resumed run scored twice",
+    }
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -80,6 +88,9 @@ class HalBench:
     def remarks(self) -> Sequence[str]:
         return REMARKS
 
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -87,5 +98,8 @@ class HalBench:
 
 
 BENCHMARK = HalBench()
-_IS: tuple[CorrectableBenchmark, ComparingBenchmark, RemarkingBenchmark] = (BENCHMARK, BENCHMARK, BENCHMARK)
+_IS: tuple[
+    CorrectableBenchmark, ComparingBenchmark, RemarkingBenchmark,
+    SampledBenchmark, SelfNamingBenchmark, AskingBenchmark,
+] = (BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK)  # fmt: skip
 """What of the protocol it offers, held by the type checker."""

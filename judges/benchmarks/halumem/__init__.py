@@ -7,16 +7,19 @@ from pathlib import Path
 from typing import Any
 
 from judges.benchmarks.benchmark import (
+    AskingBenchmark,
     CorrectableBenchmark,
     DescribingBenchmark,
     NativeFile,
+    Sample,
+    SampledBenchmark,
     ScoredItem,
     Scores,
     Source,
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halumem import breakdowns, described, reader, scoring, totals, tracing, warnings, writer
+from judges.benchmarks.halumem import breakdowns, described, reader, sample, scoring, totals, tracing, warnings, writer
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.recognise import kind_of_head
 from judges.benchmarks.halumem.tasks import TASKS
@@ -31,6 +34,7 @@ class HaluMem:
 
     name = BENCHMARK_NAME
     headline: Mapping[str, str] = breakdowns.HEADLINE
+    options: Mapping[str, str] = {"regime": "Medium or Long: which version of the data the system was run on"}
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -77,6 +81,9 @@ class HaluMem:
     def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
         return totals.combine(sums)
 
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -84,4 +91,6 @@ class HaluMem:
 
 
 BENCHMARK = HaluMem()
-_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark] = (BENCHMARK, BENCHMARK)
+_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark, SampledBenchmark, AskingBenchmark] = (
+    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+)  # fmt: skip

@@ -12,7 +12,10 @@ from judges.benchmarks.benchmark import Source
 from judges.benchmarks.json_stream import ArrayStart, Element, iter_members
 from judges.benchmarks.medmemorybench.run_file import RunFile
 from judges.benchmarks.medmemorybench.shapes import Regime, as_text
-from store.records import Problem, SystemRecord
+from store.records import FactRecord, Problem, SystemRecord
+
+RUN = "medmemorybench_run"
+"""Kind of the fact that holds a run's name, regime and language."""
 
 FILE_ENDING = re.compile(r"(?:_query_answer|_result)(?:_rejudge_\d+)?(?:\.patched)?\Z")
 STAMP = re.compile(r"(\d{8}_\d{6})(?:_|\Z)")
@@ -94,6 +97,12 @@ class About:
     result: ResultFile | None
     record: SystemRecord
     language: str
+
+    @property
+    def fact(self) -> FactRecord:
+        """What tells which runs are of one system."""
+        payload = {"name": self.record.name, "regime": self.record.regime, "language": self.language}
+        return FactRecord(self.record.system, RUN, "run", payload)
 
 
 def stem_of(path: Path) -> str:

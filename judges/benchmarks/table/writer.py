@@ -75,7 +75,11 @@ class _File:
         self._side.add(item, {"row": json.loads(item.extra["row"]).get(self._layout["id"])})
 
     def files(self) -> Iterator[NativeFile]:
-        yield NativeFile(self.name, self._csv() if self._layout["format"] == "csv" else self._json())
+        yield NativeFile(
+            self.name,
+            self._csv() if self._layout["format"] == "csv" else self._json(),
+            "the table, with people's labels",
+        )
         yield from self._side.files()
 
     # People
