@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store.errors import UsageError
@@ -62,9 +61,12 @@ def judge_set(study: Study, wanted: str = "") -> JudgeSet:
     return found[0]
 
 
+def judges_by_task(study: Study) -> dict[str, tuple[str, ...]]:
+    """The judges that gave verdicts on each task, by name."""
+    rows = study.rows("SELECT task, list(DISTINCT name ORDER BY name) FROM judges GROUP BY task ORDER BY task")
+    return {task: tuple(names) for task, names in rows}
+
+
 def _competing(study: Study) -> frozenset[str]:
     """Judges that gave a verdict on a task on which another gave one."""
-    rows: Sequence[tuple[str, list[str]]] = study.rows(
-        "SELECT task, list(DISTINCT name) FROM judges GROUP BY task HAVING count(DISTINCT name) > 1"
-    )
-    return frozenset(name for _, names in rows for name in names)
+    return frozenset(name for names in judges_by_task(study).values() if len(names) > 1 for name in names)

@@ -36,7 +36,7 @@ class Facts:
     """What a report is made of.
 
     Attributes:
-        tasks: the definitions reported on, in the benchmark's order.
+        tasks: the definitions reported on, in the benchmark's order; those that agreement is computed for.
         records: what the audit read, by task: the items with blind labels.
         entries: every label of every person by item, of those tasks.
         task_of: item → task, for labelled items.
@@ -99,7 +99,8 @@ def gather(study: Study, options: ReportOptions) -> Facts:
         if entry.item_id in task_of:
             entries.setdefault(entry.item_id, []).append(entry)
     audit = audit_study(study, task=options.task, judge=options.judge, settings=options.settings)
-    return Facts(study, options, wanted, audit, records, entries, task_of)
+    audited = {name: task for name, task in wanted.items() if name in audit.tasks}
+    return Facts(study, options, audited, audit, records, entries, task_of)
 
 
 def resolve(item: AuditItem, labels: LabelSet, part: str = "") -> Resolution:

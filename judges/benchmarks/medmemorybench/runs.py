@@ -139,7 +139,15 @@ def _regime(run: RunFile, result: ResultFile | None, source: Source) -> tuple[Re
     given = source.options.get("regime", "")
     named = REGIME_OPTION.get(given.lower(), "")
     if given and not named:
-        return "", [Problem(str(run.path), 0, 0, f"there is no regime {given!r}", "say Efficient or Mixed")]
+        return "", [
+            Problem(
+                str(run.path),
+                0,
+                0,
+                f"there is no regime {given!r}",
+                "say --option regime=Efficient or --option regime=Mixed",
+            )
+        ]
     noise = result.noise if result else None
     told: Regime = ("Mixed" if noise else "Efficient") if isinstance(noise, bool) else ""
     if named and told and named != told:
@@ -147,7 +155,7 @@ def _regime(run: RunFile, result: ResultFile | None, source: Source) -> tuple[Re
         return named, [Problem(str(run.path), 0, 0, what, "leave the regime out, or give the run's own result file")]
     if not named and not told:
         what = "whether noise sessions were injected (Efficient or Mixed) is said nowhere"
-        remedy = "give the run's *_result.json, or say the regime"
+        remedy = "give the run's *_result.json, or say --option regime=Efficient or regime=Mixed"
         return "", [Problem(str(run.path), 0, 0, what, remedy, fatal=False)]
     return named or told, []
 
