@@ -72,8 +72,7 @@ class Repeats:
         if self.choice in self._choices:
             taken = "both count" if self.choice == "both" else f"the {self.choice} one counts"
             return Problem(file, lines[0][1], 0, f"{what}; {taken}, as was asked for", "nothing", fatal=False)
-        said = ", ".join(f"{OPTION}={choice}" for choice in self._choices)
-        remedy = f"keep one row of each, or say which counts with --option: {said}"
+        remedy = f"keep one row of each, or say which: --option {OPTION}=…, one of {', '.join(self._choices)}"
         return Problem(file, lines[0][1], 0, what, remedy)
 
 

@@ -128,8 +128,9 @@ def describe(
 
 
 def _result_of(run: RunFile, runs: Sequence[RunFile], results: Sequence[ResultFile]) -> ResultFile | None:
-    """By the common beginning of the names; else the only one there is."""
-    same = [result for result in results if stem_of(result.path) == stem_of(run.path)]
+    """By the common beginning of the names, in the same folder if there is one; else the only one there is."""
+    alike = [result for result in results if stem_of(result.path) == stem_of(run.path)]
+    same = [result for result in alike if result.path.parent == run.path.parent] or alike
     if same:
         return same[0]
     return results[0] if len(runs) == len(results) == 1 else None
