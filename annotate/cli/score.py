@@ -92,10 +92,11 @@ def _compared_lines(scores: StudyScores, *, details: bool) -> Iterator[str]:
 
 
 def _beside(found: SystemScores, *, details: bool) -> Iterator[str]:
+    from annotate.report.nested import beyond
     from annotate.report.score_text import description_lines, doubt_blocks, nested_blocks, warning_lines
 
     yield from warning_lines(found.warnings)
-    told = {name: value for name, value in found.overridden.items() if name not in found.as_coded}
+    told = beyond(found.overridden, found.as_coded)
     if told and details:
         yield "what people's labels tell besides:"
         yield from _laid_out(nested_blocks(told, details=True))

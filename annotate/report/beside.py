@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from annotate.report.blocks import Block, Callout, Cell, Fold, Heading, Listing, Paragraph, Row, Section, Table
-from annotate.report.nested import NestedTable, cell_text, nested_tables
+from annotate.report.nested import NestedTable, beyond, cell_text, nested_tables
 from annotate.report.score_text import Block as TextBlock
 from annotate.report.score_text import description_lines
 from annotate.report.words import NO_NUMBER, count
@@ -54,7 +54,7 @@ def beside_blocks(system: str, found: SystemScores, texts: bool) -> Iterator[Blo
     if found.description is not None:
         blocks = tuple(laid_out(description_lines(found.description), f"{system}: "))
         yield Fold("Where it went wrong, and tables by user, type and the like", blocks)
-    told = {name: value for name, value in found.overridden.items() if name not in found.as_coded}
+    told = beyond(found.overridden, found.as_coded)
     if told:
         yield Fold("What people's labels tell besides", tuple(nested_blocks(told, system)))
     if any(isinstance(value, Mapping) for value in found.as_described.values()):

@@ -111,6 +111,18 @@ def _path(title: str, name: str) -> str:
     return f"{title}{SEPARATOR}{name}" if title else name
 
 
+def beyond(scores: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a nesting stands under names that another one does not have."""
+    found: dict[str, Any] = {}
+    for name, value in scores.items():
+        other = known.get(name)
+        if name not in known:
+            found[name] = value
+        elif isinstance(value, Mapping) and isinstance(other, Mapping) and (inner := beyond(value, other)):
+            found[name] = inner
+    return found
+
+
 def cell_text(value: Any, digits: int = 3) -> str:
     """A number for reading, n/a where it is undefined; a grid's cell as "0.45 (7)"."""
     if isinstance(value, Mapping):
