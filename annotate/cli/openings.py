@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,7 +48,15 @@ def open_files(
     from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.main import current_folder
     from annotate.cli.output import note
-    from annotate.cli.study import import_options, require_files
+    from annotate.cli.study import (
+        create_study,
+        import_options,
+        print_report,
+        read_into,
+        refuse_unknown_options,
+        require_files,
+        tell_notices,
+    )
     from store.study import Study
 
     require_files(files)
@@ -55,17 +64,20 @@ def open_files(
         require_terminal()
         load_screen_meanwhile()
     benchmark = recognise(files)
-    path = current_folder() / f"{file_stem(system or system_name(files[0]))}.duckdb"
+    given = import_options(options or [], None, "")
+    refuse_unknown_options(benchmark, given)
     named = system or ("" if names_systems(benchmark) else system_name(files[0]))
-    if path.exists():
+    path = current_folder() / f"{file_stem(named or system_name(files[0]))}.duckdb"
+    is_new = not path.exists()
+    if not is_new:
         note(f"overread: {path.name} is there already; what is new in the files is added to it.")
-        study = Study.open(path)
-    else:
-        study = new_study(path, benchmark)
-    with study:
-        fill(
-            study, files, system=named, judge=judge, skip_bad=skip_bad, options=import_options(options or [], None, "")
-        )
+    with create_study(path, benchmark) if is_new else Study.open(path) as study:
+        tell_notices(study)
+        refuse_other_benchmark(study, benchmark)
+        with discarded_if_it_fails(study) if is_new else nullcontext():
+            report = read_into(study, files, [], system=named, judge=judge, skip_bad=skip_bad, options=given)
+        print_report(report)
+        print_scores(study, named)
         if not no_tui:
             run_desk(study, annotator=annotator)
 
@@ -84,7 +96,7 @@ def demo(
     from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.main import current_folder
     from annotate.cli.output import note, say
-    from annotate.cli.study import tell_notices
+    from annotate.cli.study import create_study, tell_notices
     from annotate.sample import label_sample, sample_of, sampled_benchmarks
     from store.study import Study
 
@@ -94,17 +106,16 @@ def demo(
         require_terminal()
         load_screen_meanwhile()
     path = current_folder() / demo_name(benchmark)
-    if path.exists():
-        study = Study.open(path)
-    else:
-        sample = sample_of(benchmark)
-        study = new_study(path, benchmark)
-        for source in sample.sources:
-            read_source(study, source)
-        note(f"overread: the sample is of {sample.about}.")
-        note(f"overread: made {path.name} in this folder; delete it when you are done.")
-    with study:
+    is_new = not path.exists()
+    with create_study(path, benchmark) if is_new else Study.open(path) as study:
         tell_notices(study)
+        if is_new:
+            sample = sample_of(benchmark)
+            with discarded_if_it_fails(study):
+                for source in sample.sources:
+                    read_source(study, source)
+            note(f"overread: the sample is of {sample.about}.")
+            note(f"overread: made {path.name} in this folder; delete it when you are done.")
         if no_tui:
             given = label_sample(study)
             if given:
@@ -112,13 +123,6 @@ def demo(
             print_audit(study)
         else:
             run_desk(study, annotator=annotator, plain=plain)
-
-
-def new_study(path: Path, benchmark: str) -> Study:
-    """Make a study and open it."""
-    from annotate.cli.study import create_study
-
-    return create_study(path, benchmark)
 
 
 def demo_name(benchmark: str) -> str:
@@ -148,33 +152,42 @@ def read_source(study: Study, source: Source) -> None:
     )  # fmt: skip
 
 
-def fill(
-    study: Study,
-    files: list[Path],
-    *,
-    system: str,
-    judge: str,
-    skip_bad: bool,
-    quiet: bool = False,
-    options: Mapping[str, str] | None = None,
-) -> None:
-    """Import files and print what came of it, and the scores.
+@contextmanager
+def discarded_if_it_fails(study: Study) -> Iterator[None]:
+    """The block fills a new study; if it fails the study is taken away again.
 
-    A study whose import failed before anything was in it is taken away again.
+    An empty study would be what the next `open` adds to, of whatever benchmark that is.
     """
+    try:
+        yield
+    except BaseException:
+        study.discard()
+        raise
+
+
+def refuse_other_benchmark(study: Study, benchmark: str) -> None:
+    """Files of one benchmark are not read as another's.
+
+    Raises:
+        UsageError: the study holds another benchmark.
+    """
+    if study.benchmark != benchmark:
+        raise UsageError(
+            f"{study.path.name} holds {study.benchmark}, these files are {benchmark}.", "Nothing was changed.",
+            "Give the files a name of their own: overread open --system NAME FILE…",
+        )  # fmt: skip
+
+
+def print_scores(study: Study, system: str) -> None:
+    """The scores of a system ("" for all) by the judges of the study."""
     from annotate.cli.output import say
     from annotate.cli.score import score_lines
-    from annotate.cli.study import print_report, read_into
     from judges.judge_sets import judge_sets
     from judges.scoring import score_study
     from store.items import systems
 
-    report = read_into(study, files, [], system=system, judge=judge, skip_bad=skip_bad, options=options)
-    if quiet:
-        return
-    print_report(report)
+    named = system if system in systems(study) else ""
     for judges in judge_sets(study):
-        named = system if system in systems(study) else ""
         for line in score_lines(score_study(study, judges.names, named, described=False)):
             say(line)
 

@@ -383,7 +383,12 @@ def test_a_module_that_was_cut_on_a_full_disk_is_told_from_an_end_of_input(tmp_p
     command = [sys.executable, "-m", "annotate", "--help"]
     for _ in range(2):
         told = subprocess.run(
-            command, cwd=copy, env={**environment, "PYTHONPATH": str(copy)}, capture_output=True, text=True, check=False
+            command,
+            cwd=copy,
+            env={**environment, "PYTHONPATH": str(copy)},
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
         )
         if told.returncode == 0:
             cut = next((copy / "annotate" / "cli" / "__pycache__").glob("score.*.pyc"))
