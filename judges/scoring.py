@@ -202,6 +202,17 @@ def _score(
     )
 
 
+def alarms_of(study: Study, judge: str | Sequence[str], task: str = "") -> dict[str, tuple[Alarm, ...]]:
+    """What comes before every number, by system, over all tasks or one; {} where a benchmark has no such thing."""
+    benchmark, labels = get_benchmark(study.benchmark), final_labels(study)
+    names = (judge,) if isinstance(judge, str) else tuple(judge)
+    found = {
+        system: _alarms(study, benchmark, system, names, labels, facts_of(study, system), task)
+        for system in systems(study)
+    }
+    return {system: alarms for system, alarms in found.items() if alarms}
+
+
 Facts = Mapping[str, Mapping[str, Any]]
 
 
@@ -218,10 +229,12 @@ def _alarms(
     judge: Sequence[str],
     labels: Mapping[str, FinalLabel],
     facts: Facts,
+    task: str = "",
 ) -> tuple[Alarm, ...]:
     if not isinstance(benchmark, ClinicalBenchmark):
         return ()
-    return tuple(benchmark.alarms(scored_items(study, system, judge, labels), facts))
+    items = (item for item in scored_items(study, system, judge, labels) if task in ("", item.task))
+    return tuple(benchmark.alarms(items, facts))
 
 
 def _doubts(study: Study, benchmark: Benchmark, system: str, judge: Sequence[str], facts: Facts) -> tuple[Doubt, ...]:

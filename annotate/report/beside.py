@@ -10,7 +10,7 @@ from annotate.report.nested import NestedTable, beyond, cell_text, nested_tables
 from annotate.report.score_text import Block as TextBlock
 from annotate.report.score_text import description_lines
 from annotate.report.words import NO_NUMBER, count
-from judges.benchmarks.benchmark import Doubt
+from judges.benchmarks.benchmark import Alarm, Doubt
 from judges.scoring import StudyScores, SystemScores
 
 DOUBTS_SHOWN: Final = 200
@@ -19,13 +19,17 @@ ANSWER_SHOWN: Final = 160
 """Characters of an answer in that list."""
 
 
-def alarm_blocks(scores: Sequence[StudyScores]) -> Iterator[Block]:
-    """What comes before every number: what happened, a line each; what did not, folded."""
+def alarm_blocks(alarms: Sequence[Mapping[str, Sequence[Alarm]]]) -> Iterator[Block]:
+    """What comes before every number: what happened, a line each; what did not, folded.
+
+    Args:
+        alarms: by system, once for each set of judges.
+    """
     told = dict.fromkeys(
         (f"{system}: {alarm.sentence}", alarm.count)
-        for one in scores
-        for system, found in one.systems.items()
-        for alarm in found.alarms
+        for one in alarms
+        for system, found in one.items()
+        for alarm in found
     )
     yield from (Callout("danger", words) for words, happened in told if happened)
     quiet = tuple(words for words, happened in told if not happened)

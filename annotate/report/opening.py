@@ -10,7 +10,7 @@ from annotate.report.beside import alarm_blocks
 from annotate.report.blocks import Block, Callout, Heading, LinkLine, Listing, Overview, Paragraph, Section, Verdict
 from annotate.report.disagreements import danger
 from annotate.report.facts import Facts, Judged
-from annotate.report.scores import Change, greatest_changes
+from annotate.report.scores import Change, alarms_to_report, greatest_changes
 from annotate.report.task_section import danger_words, headline, outcome_words
 from annotate.report.words import count, counted, decimal, listed, percent
 from judges.calibration.checks import Outcome
@@ -24,10 +24,10 @@ _ANSWERS: Final[Mapping[Outcome, tuple[str, str]]] = {
 }
 
 
-def opening_section(facts: Facts, scores: Sequence[StudyScores]) -> Section:
+def opening_section(facts: Facts, scores: list[StudyScores]) -> Section:
     """The answer on every judge, each task in a line, and the metric that people's labels move furthest."""
     blocks: list[Block] = []
-    blocks += alarm_blocks(scores)
+    blocks += alarm_blocks(alarms_to_report(facts, scores))
     for judge in facts.judges:
         blocks += _judge_blocks(facts, judge)
     blocks += _how_much(scores)

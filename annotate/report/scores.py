@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from annotate.report.beside import beside_blocks, remark_blocks
 from annotate.report.blocks import Block, Cell, Fold, Heading, Listing, Paragraph, Row, Section, Table
 from annotate.report.facts import Facts
 from annotate.report.words import MINUS, NO_NUMBER, decimal_words
+from judges.benchmarks.benchmark import Alarm
 from judges.calibration.statistic import Statistic
-from judges.judge_sets import judge_set, judge_sets
-from judges.scoring import StudyScores, SystemScores, score_study
+from judges.judge_sets import JudgeSet, judge_set, judge_sets
+from judges.scoring import StudyScores, SystemScores, alarms_of, score_study
 
 _EQUALITY: Final[Mapping[bool | None, str]] = {
     True: "As coded equals the scores that the imported file states, number for number.",
@@ -36,10 +37,20 @@ class Change(NamedTuple):
 
 def scores_of(facts: Facts) -> list[StudyScores]:
     """The scores under each judge that is reported on; judges of different tasks score together."""
+    return [score_study(facts.study, one.names) for one in _sets(facts)]
+
+
+def alarms_to_report(facts: Facts, scores: list[StudyScores]) -> list[Mapping[str, Sequence[Alarm]]]:
+    """What comes before every number, under each set of judges; of the one task, if only that is reported on."""
+    if not facts.options.task:
+        return [{system: found.alarms for system, found in one.systems.items()} for one in scores]
+    return [alarms_of(facts.study, one.names, facts.options.task) for one in _sets(facts)]
+
+
+def _sets(facts: Facts) -> list[JudgeSet]:
     if facts.options.judge:
-        return [score_study(facts.study, judge_set(facts.study, facts.options.judge).names)]
-    sets = [one for one in judge_sets(facts.study) if set(one.names) & set(facts.judges)]
-    return [score_study(facts.study, one.names) for one in sets]
+        return [judge_set(facts.study, facts.options.judge)]
+    return [one for one in judge_sets(facts.study) if set(one.names) & set(facts.judges)]
 
 
 def flatten(scores: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

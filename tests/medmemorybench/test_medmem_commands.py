@@ -93,7 +93,14 @@ def test_the_loss_to_noise_is_paired_and_split_by_the_noise_that_was_retrieved(s
 def test_measures_stand_side_by_side_with_their_rank_correlations(scores: dict[str, Any]) -> None:
     compared = scores["compared"]["overridden"]
     assert set(compared["measures"]) == set(scores["systems"])
-    assert set(compared["measures"][ONE]) == {"accuracy", "hallucination", "recall_at_k", "token_f1", "rouge_l"}
+    assert set(compared["measures"][ONE]) == {
+        "architecture",
+        "accuracy",
+        "hallucination",
+        "recall_at_k",
+        "token_f1",
+        "rouge_l",
+    }
     assert compared["measures"][ONE]["hallucination"] == scores["systems"][ONE]["overridden"]["hallucination"]["rate"]
     assert compared["rank_correlations"]["Mixed/zh"]["token_f1"] in (1.0, -1.0), "two systems"
     assert compared["rank_correlations"]["Mixed/zh"]["recall_at_k"]["value"] is None
@@ -119,6 +126,14 @@ def test_the_report_begins_with_what_could_hurt_and_has_the_rest(demo: Path) -> 
     assert "the tasks Entity match and Multiple choice" in text, "what the rule may score is said"
     for words in ("The paper's average is the unweighted mean", "noise loss", "rank correlations", "checkpoints"):
         assert words in text
+
+
+def test_a_report_on_one_task_begins_with_what_could_hurt_in_it(demo: Path) -> None:
+    outcome = Overread()("report", "ig.md", "--task", "ig", cwd=demo)
+    assert outcome.exit_code == 0, outcome
+    text = (demo / "ig.md").read_text(encoding="utf-8")
+    assert text.index("labelled answers to trap questions") < text.index("should not score")
+    assert "Systems side by side" not in text, "scores are of all tasks"
 
 
 def test_export_needs_no_judge_and_says_what_each_file_is(demo: Path) -> None:

@@ -1,7 +1,7 @@
 """Runs side by side: what noise costs each system, and how the measures of the paper's second table go together.
 
 noise_loss          system → paired loss from its Efficient run to its Mixed one, in one language (`regimes`)
-measures            run → accuracy, hallucination rate, recall at k, token F1, ROUGE-L
+measures            run → architecture, accuracy, hallucination rate, recall at k, token F1, ROUGE-L
 rank_correlations   regime/language → Kendall's τ-b of the hallucination rate with each other measure
 """
 
@@ -26,7 +26,10 @@ def compared(
     """All of the above; what only one run has is left out."""
     runs = {name: list(items) for name, items in systems.items()}
     abouts = {name: facts.get(name, {}).get(RUN, {}).get("run", {}) for name in runs}
-    measures = {name: _measures(items, facts.get(name, {}), overridden) for name, items in runs.items()}
+    measures = {
+        name: {"architecture": abouts[name].get("architecture", "")} | _measures(items, facts.get(name, {}), overridden)
+        for name, items in runs.items()
+    }
     scores: Scores = {}
     if lost := _losses(runs, abouts, facts, overridden):
         scores["noise_loss"] = lost

@@ -101,7 +101,10 @@ class About:
     @property
     def fact(self) -> FactRecord:
         """What tells which runs are of one system."""
-        payload = {"name": self.record.name, "regime": self.record.regime, "language": self.language}
+        payload = {
+            "name": self.record.name, "regime": self.record.regime, "language": self.language,
+            "architecture": self.record.metadata.get("architecture", ""),
+        }  # fmt: skip
         return FactRecord(self.record.system, RUN, "run", payload)
 
 
