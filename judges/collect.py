@@ -167,6 +167,12 @@ def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
     return verdicts
 
 
+def labelled_items(study: Study, tasks: Sequence[str], judge: str = "") -> dict[str, list[AuditItem]]:
+    """Task → its labelled items with blind labels and the first verdict of each judge (or of one), values and parts."""
+    labels, verdicts = blind_labels(study), _verdicts(study, judge)
+    return {task: list(_audit_items(study, task, labels, verdicts)) for task in tasks}
+
+
 def _audit_items(
     study: Study,
     task: str,

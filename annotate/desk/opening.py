@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from annotate.desk.desk import Desk
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import Decision, decisions_of
 from judges.calibration.sampling import NEVER_SHOWN_SHARE, Unit, two_stage_order
 from store.draws import Draw, DrawnItem, RevealPolicy, add_draw, drawn_items, list_draws
 from store.errors import UsageError
@@ -28,9 +29,17 @@ def task_definitions(study: Study) -> dict[str, tuple[TaskDefinition, str]]:
 
 
 def takes_labels(task: TaskDefinition) -> bool:
-    """Whether every required decision of a task is a choice that a key can make."""
-    decisions = [task.kind, *(part.kind for part in task.parts if part.required)]
-    return all(kind == "choice" for kind in decisions)
+    """Whether every required decision of a task can be given: a choice has labels, a grid labels and columns and a
+    field of rows, a ranking a field of entries."""
+    return all(_can_be_given(decision) for decision in decisions_of(task) if decision.required)
+
+
+def _can_be_given(decision: Decision) -> bool:
+    has = {
+        "choice": bool(decision.labels), "number": decision.low < decision.high, "ranking": bool(decision.rows_field),
+        "checklist": bool(decision.labels and decision.columns and decision.rows_field),
+    }  # fmt: skip
+    return has[decision.kind]
 
 
 def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:

@@ -99,8 +99,8 @@ def gather(study: Study, options: ReportOptions) -> Facts:
         if entry.item_id in task_of:
             entries.setdefault(entry.item_id, []).append(entry)
     audit = audit_study(study, task=options.task, judge=options.judge, settings=options.settings)
-    audited = {name: task for name, task in wanted.items() if name in audit.tasks}
-    return Facts(study, options, audited, audit, records, entries, task_of)
+    wanted = {name: task for name, task in wanted.items() if name in audit.tasks}
+    return Facts(study, options, wanted, audit, records, entries, task_of)
 
 
 def resolve(item: AuditItem, labels: LabelSet, part: str = "") -> Resolution:

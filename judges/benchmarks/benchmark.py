@@ -450,11 +450,18 @@ class ClinicalBenchmark(Benchmark, Protocol):
         ...
 
 
+@runtime_checkable
 class DerivingBenchmark(Benchmark, Protocol):
     """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
 
     def derived(self, task: str, payload: Mapping[str, Any], state: LabelState) -> Sequence[tuple[str, str]]:
         """(title, words) lines to show once the label is given."""
+        ...
+
+    def derived_of_verdict(
+        self, task: str, payload: Mapping[str, Any], verdict: VerdictRecord
+    ) -> Sequence[tuple[str, str]]:
+        """The same of what a judge said, to show beside its verdict; [] when nothing follows from it."""
         ...
 
 

@@ -16,7 +16,7 @@ from typing import IO, Any, get_args
 
 from judges.benchmarks.benchmark import NativeFile, ScoredItem
 from store.events import Mode
-from store.records import LabelRecord, LabelState
+from store.records import SHOWN_ORDER, LabelRecord, LabelState
 
 CHANGES_ABOUT = "what was changed, by whom, when and why"
 REFERENCES_ABOUT = "references that people marked wrong, for the benchmark's authors"
@@ -69,7 +69,8 @@ def is_changed(item: ScoredItem) -> bool:
         return False
     if verdict is None or verdict.label != label.value:
         return True
-    return any(verdict.parts.get(part) != value for part, value in label.parts.items())
+    said_parts = {part: value for part, value in label.parts.items() if not part.endswith(SHOWN_ORDER)}
+    return any(verdict.parts.get(part) != value for part, value in said_parts.items())
 
 
 class References:
