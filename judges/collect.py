@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -183,6 +183,12 @@ def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
     for item_id, name, label, failure, score, parts in rows:
         verdicts.setdefault(item_id, {})[name] = JudgeVerdict(label, failure, score, json.loads(parts))
     return verdicts
+
+
+def labelled_items(study: Study, tasks: Sequence[str], judge: str = "") -> dict[str, list[AuditItem]]:
+    """Task → its labelled items with blind labels and the first verdict of each judge (or of one), values and parts."""
+    labels, verdicts = blind_labels(study), _verdicts(study, judge)
+    return {task: list(_audit_items(study, task, labels, verdicts)) for task in tasks}
 
 
 def _audit_items(

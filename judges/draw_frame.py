@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
+from judges.benchmarks.decisions import takes_labels
 from judges.calibration.sampling import Candidate
 from judges.collect import task_definitions
 from judges.frozen_plan import excluded_items, frozen_plan
@@ -47,11 +48,11 @@ def drawable_tasks(study: Study, task: str = "") -> list[str]:
         UsageError: there is none, or the one named cannot be labelled.
     """
     counts, definitions = count_items(study), task_definitions(study)
-    found = [name for name, definition in definitions.items() if definition.takes_keys and counts.get(name)]
+    found = [name for name, definition in definitions.items() if takes_labels(definition) and counts.get(name)]
     if task and task not in definitions:
         raise UsageError(f"There is no task {task!r}.", f"Tasks of this study: {', '.join(definitions)}.")
     if task and task not in found:
-        why = "The study has no items of it." if not counts.get(task) else "Its labels are not choices a key can make."
+        why = "The study has no items of it." if not counts.get(task) else "The desk cannot take its decisions."
         raise UsageError(f"Nothing can be drawn of task {task!r}.", why, f"There are: {', '.join(found) or 'none'}.")
     if not found:
         raise UsageError("The study has no items to draw.", "", f"overread --study {study.path.name} import FILE")

@@ -9,6 +9,7 @@ import typer
 from store.errors import EXIT_NOT_ENOUGH, UsageError
 
 if TYPE_CHECKING:
+    from judges.calibration.audit_result import Audit
     from store.study import Study
 
 
@@ -60,7 +61,7 @@ def audit(
             found = audit_study(study, task=task, judge=judge, settings=settings)
             plan = check_plan(study, labelled_items(study), judge=judge)
             print_json({**found.as_json(), **({"plan": plan.as_json()} if plan.plan else {})})
-            enough = any(result.labelled for result in found.tasks.values())
+            enough = has_labels(found)
         else:
             enough = print_audit(study, task=task, judge=judge, seed=seed)
             plan = check_plan(study, labelled_items(study), judge=judge)
@@ -81,4 +82,10 @@ def print_audit(study: Study, *, task: str = "", judge: str = "", seed: int = 0)
     for block in audit_lines(found):
         for line in [block] if isinstance(block, str) else table(block, indent="    "):
             say(line)
-    return any(result.labelled for result in found.tasks.values())
+    return has_labels(found)
+
+
+def has_labels(found: Audit) -> bool:
+    """Whether anything of any task is labelled."""
+    parts = [part for parts in found.declared.values() for part in parts.values()]
+    return any(result.labelled for result in (*found.tasks.values(), *parts))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from annotate.desk.derived import Lines, derived_lines, derived_of_verdict
+from annotate.desk.entries import order_id, read_order, shuffled
 from annotate.desk.history import History, Step, load_history
 from annotate.desk.item_reader import ItemReader
 from annotate.desk.pace import ActiveClock
 from annotate.desk.past import REVIEW, load_past, round_of
 from annotate.desk.queue import Queue, Waiting
+from annotate.desk.verdict_view import VerdictView, view_verdicts
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import decisions_of, rows_of
 from judges.calibration.sampling import is_never_shown
 from store.draws import Draw, RevealPolicy
 from store.errors import SaveError
@@ -27,12 +31,17 @@ _GIVEN: frozenset[Kind] = frozenset({"label", "revise"})
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An item as this person reads it: its task, their label so far, and the verdicts (shown only where allowed)."""
+    """An item as this person reads it: its task, their label so far, and the verdicts (shown only where allowed).
+
+    Attributes:
+        orders: of a ranking, by its decision's id: the entries in the order this person is shown them.
+    """
 
     item: StoredItem
     task: TaskDefinition
     state: LabelState
     verdicts: Sequence[StoredVerdict]
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Ledger:
@@ -79,7 +88,31 @@ class Ledger:
     def read(self, item_id: str) -> Reading:
         """The item, this person's label of it, and its verdicts."""
         item, verdicts = self._items.read(item_id)
-        return Reading(item, self.tasks[item.task][0], self.state_of(item_id), verdicts)
+        task, state = self.tasks[item.task][0], self.state_of(item_id)
+        return Reading(item, task, state, verdicts, self._orders(item, task, state))
+
+    def views(self, reading: Reading) -> list[VerdictView]:
+        """The verdicts of an item in words; only for an item whose verdicts may be shown."""
+        return view_verdicts(
+            reading.task, reading.verdicts, reading.state, reading.item.payload,
+            lambda verdict: derived_of_verdict(self.study.benchmark, reading, verdict),
+        )  # fmt: skip
+
+    def derived(self, reading: Reading) -> Lines:
+        """What the benchmark derives from the person's label; () before it is given."""
+        return derived_lines(self.study.benchmark, reading)
+
+    def _orders(self, item: StoredItem, task: TaskDefinition, state: LabelState) -> dict[str, tuple[str, ...]]:
+        """The order the label was given in, if it still fits the item; else the one of this person's draw."""
+        orders = {}
+        for decision in decisions_of(task):
+            if decision.kind == "ranking":
+                ids = [row.id for row in rows_of(decision, item.payload)]
+                recorded = read_order(state.parts.get(order_id(decision.id), ""))
+                fits = sorted(recorded) == sorted(ids)
+                drawn = shuffled(ids, item.item_id, self.annotator, self.draw.seed)
+                orders[decision.id] = recorded if fits else drawn
+        return orders
 
     def state_of(self, item_id: str) -> LabelState:
         return self._states.get(item_id, LabelState())

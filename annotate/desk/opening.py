@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from annotate.desk.desk import Desk
 from annotate.desk.past import round_of
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import takes_labels
 from judges.calibration.sampling import NEVER_SHOWN_SHARE, Candidate, two_stage_order
 from judges.drawing import MADE_BY, extended
 from judges.drawing import find_draw as named_draw
@@ -28,11 +29,6 @@ def task_definitions(study: Study) -> dict[str, tuple[TaskDefinition, str]]:
     """The tasks the desk can take labels of, in the benchmark's order: name → (definition, version)."""
     found = {t.task: (TaskDefinition.from_json(t.definition), t.version) for t in current_tasks(study)}
     return {name: task for name, task in found.items() if takes_labels(task[0])}
-
-
-def takes_labels(task: TaskDefinition) -> bool:
-    """Whether every required decision of a task is a choice that a key can make."""
-    return task.takes_keys
 
 
 def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:

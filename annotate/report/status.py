@@ -12,7 +12,7 @@ from store.study import Study
 
 
 def study_status(study: Study) -> dict[str, Any]:
-    """Items, verdicts, draws, and for each annotator what is labelled, skipped, flagged and stale."""
+    """Items, verdicts, draws, and for each annotator what is labelled, skipped, flagged, stale and half given."""
     failures = study.rows(
         "SELECT failure, count(*) FROM verdicts WHERE failure <> '' GROUP BY failure ORDER BY failure"
     )
@@ -48,11 +48,12 @@ def _annotators(study: Study) -> dict[str, dict[str, int]]:
             count(*) FILTER (WHERE l.value IS NOT NULL OR l.cannot_judge <> '') AS labelled,
             count(*) FILTER (WHERE l.cannot_judge <> '') AS cannot_judge,
             count(*) FILTER (WHERE l.skipped) AS skipped, count(*) FILTER (WHERE l.flagged) AS flagged,
-            count(*) FILTER (WHERE l.content_hash <> i.content_hash) AS stale
+            count(*) FILTER (WHERE l.content_hash <> i.content_hash) AS stale,
+            count(*) FILTER (WHERE l.value IS NULL AND l.cannot_judge = '' AND l.parts <> '{}') AS half_given
         FROM current_labels l LEFT JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id)
         GROUP BY l.annotator ORDER BY l.annotator"""
     )
-    names = ("labelled", "cannot_judge", "skipped", "flagged", "stale")
+    names = ("labelled", "cannot_judge", "skipped", "flagged", "stale", "half_given")
     return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
 
 

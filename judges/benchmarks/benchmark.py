@@ -140,11 +140,6 @@ class TaskDefinition:
         """The declared label set, in rubric order. Statistics always use it whole."""
         return tuple(label.value for label in self.labels)
 
-    @property
-    def takes_keys(self) -> bool:
-        """Whether every required decision is a choice that a key can make: then the desk takes labels of it."""
-        return all(kind == "choice" for kind in [self.kind, *(part.kind for part in self.parts if part.required)])
-
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -351,11 +346,18 @@ class ContradictingBenchmark(Benchmark, Protocol):
         ...
 
 
+@runtime_checkable
 class DerivingBenchmark(Benchmark, Protocol):
     """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
 
     def derived(self, task: str, payload: Mapping[str, Any], state: LabelState) -> Sequence[tuple[str, str]]:
         """(title, words) lines to show once the label is given."""
+        ...
+
+    def derived_of_verdict(
+        self, task: str, payload: Mapping[str, Any], verdict: VerdictRecord
+    ) -> Sequence[tuple[str, str]]:
+        """The same of what a judge said, to show beside its verdict; [] when nothing follows from it."""
         ...
 
 
