@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from store import draws, tasks
+from store import draws, judge_rubrics, tasks
 from store.events import EVENT, event_of, insert_events
 from store.journal import Entry
 from store.records import canonical_json
@@ -28,11 +28,12 @@ APPLIERS: Mapping[str, Applier] = {
     "task": tasks.apply,
     "draw": draws.apply_draw,
     "draw_items": draws.apply_items,
+    "judge_rubric": judge_rubrics.apply,
 }
 """How each type of journal record reaches its tables; types without one are only kept."""
 
 
-FILLED = ("tasks", "draws", "draw_items")
+FILLED = ("tasks", "draws", "draw_items", "judge_rubrics")
 """The tables that appliers fill and nothing else does."""
 
 

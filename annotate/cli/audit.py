@@ -23,6 +23,10 @@ def audit(
     task: Annotated[str, typer.Option("--task", help="Only this task.")] = "",
     judge: Annotated[str, typer.Option("--judge", help="Only this judge.")] = "",
     seed: Annotated[int, typer.Option("--seed", help="Seed of the intervals' resampling.")] = 0,
+    confidence: Annotated[bool, typer.Option("--confidence", help="What the judge's confidence is worth.")] = False,
+    alpha: Annotated[float, typer.Option("--alpha", help="With --confidence: disagreement allowed.")] = 0.05,
+    delta: Annotated[float, typer.Option("--delta", help="With --confidence: chance of a wrong promise.")] = 0.1,
+    keep: Annotated[bool, typer.Option("--keep", help="With --confidence: keep the thresholds.")] = False,
     epsilon: Annotated[
         float, typer.Option("--epsilon", min=0, max=1, help="Margin of the annotator test: .2 experts, .1 crowd.")
     ] = 0.2,
@@ -39,10 +43,12 @@ def audit(
 
     Example: overread audit --task qa --all
     """
+    from annotate.cli.confidence import print_confidence
     from annotate.cli.label import require_terminal
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
+    from judges.frozen_plan import check_plan, labelled_items
     from store.study import Study
 
     if tui:
@@ -54,12 +60,21 @@ def audit(
         if tui:
             show(study, who=who, task=task, judge=judge, seed=seed, epsilon=epsilon)
             return
-        found = audited(study, task, judge, seed=seed, epsilon=epsilon, everything=everything)
-        if as_json:
-            print_json(found.as_json())
+        if confidence:
+            enough = print_confidence(
+                study, task=task, judge=judge, alpha=alpha, delta=delta, keep=keep, seed=seed, as_json=as_json
+            )
         else:
-            print_found(study, found)
-    if not has_labels(found):
+            found = audited(study, task, judge, seed=seed, epsilon=epsilon, everything=everything)
+            plan = check_plan(study, labelled_items(study), judge=judge)
+            if as_json:
+                print_json({**found.as_json(), **({"plan": plan.as_json()} if plan.plan else {})})
+            else:
+                print_found(study, found)
+                for line in plan.lines() if plan.plan else ():
+                    say(line)
+            enough = has_labels(found)
+    if not enough:
         raise typer.Exit(EXIT_NOT_ENOUGH)
 
 

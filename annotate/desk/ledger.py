@@ -11,7 +11,7 @@ from annotate.desk.entries import order_id, read_order, shuffled
 from annotate.desk.history import History, Step, load_history
 from annotate.desk.item_reader import ItemReader
 from annotate.desk.pace import ActiveClock
-from annotate.desk.past import REVIEW, load_past
+from annotate.desk.past import REVIEW, load_past, round_of
 from annotate.desk.queue import Queue, Waiting
 from annotate.desk.verdict_view import VerdictView, view_verdicts
 from judges.benchmarks.benchmark import TaskDefinition
@@ -81,7 +81,7 @@ class Ledger:
     @cached_property
     def history(self) -> History:
         """What this person can undo and do again on the items of this queue."""
-        return load_history(self.study, self.annotator, self._queue.place_of)
+        return load_history(self.study, self.annotator, self._queue.place_of, round_of(self.draw))
 
     # What is said and what may be shown
 
@@ -223,7 +223,7 @@ class Ledger:
         version = self.tasks[item.task][1] if item.task in self.tasks else ""
         return EventDraft(
             kind=kind, annotator=self.annotator, item_id=item.item_id, content_hash=item.content_hash, state=state,
-            policy=self.policy, draw_id=self.draw.draw_id, rubric_version=version,
+            policy=self.policy, draw_id=self.draw.draw_id, rubric_version=version, round=round_of(self.draw),
             active_ms=self.active.pending_ms(item.item_id), panels=tuple(self._panels.get(item.item_id, ())),
         )  # fmt: skip
 
@@ -278,10 +278,16 @@ class Ledger:
     def _state_before(self, step: Step) -> LabelState:
         rows = self.study.rows(
             f"""SELECT {STATE_COLUMNS} FROM label_events
-            WHERE item_id = ? AND content_hash = ? AND annotator = ? AND round = 0 AND (clock, copy_id, seq) < (
+            WHERE item_id = ? AND content_hash = ? AND annotator = ? AND round = ? AND (clock, copy_id, seq) < (
                 SELECT (clock, copy_id, seq) FROM label_events WHERE event_id = ?)
             ORDER BY clock DESC, copy_id DESC, seq DESC LIMIT 1""",
-            [step.item_id, self._items.read(step.item_id).item.content_hash, self.annotator, step.event_id],
+            [
+                step.item_id,
+                self._items.read(step.item_id).item.content_hash,
+                self.annotator,
+                round_of(self.draw),
+                step.event_id,
+            ],
         )
         return state_of_row(rows[0]) if rows else LabelState()
 

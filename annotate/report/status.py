@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from judges.drawing import extended
 from store.draws import list_draws
 from store.items import count_items, judges, systems
 from store.study import Study
@@ -15,10 +16,13 @@ def study_status(study: Study) -> dict[str, Any]:
     failures = study.rows(
         "SELECT failure, count(*) FROM verdicts WHERE failure <> '' GROUP BY failure ORDER BY failure"
     )
+    stored = list_draws(study)
+    continued = extended(stored)
     draws = [
         {"draw_id": draw.draw_id, "task": draw.task or None, "stream": draw.stream, "design": draw.design,
-         "reveal": draw.reveal, "seed": draw.seed, "items": _count(study, draw.draw_id)}
-        for draw in list_draws(study)
+         "reveal": draw.reveal, "seed": draw.seed, "items": _count(study, draw.draw_id),
+         "continued": draw.draw_id in continued}
+        for draw in stored
     ]  # fmt: skip
     return {
         "study": study.path.name,
@@ -62,7 +66,11 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
     for draw in status["draws"]:
         task = draw["task"] or "all tasks"
         shown = f"verdict shown by {draw['reveal']!r}"
-        yield f"draw {draw['draw_id']}: {draw['items']:,} items of {task}, {draw['design']}, {shown}"
+        more = "; continued by a later one" if draw["continued"] else ""
+        yield (
+            f"draw {draw['draw_id']}: {draw['items']:,} items of {task} for {draw['stream']}, {draw['design']}, {shown}"
+            f"{more}"
+        )
     for annotator, counts in status["annotators"].items():
         extras = ", ".join(
             f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "labelled"

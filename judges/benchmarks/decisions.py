@@ -77,6 +77,20 @@ def decision_of(task: TaskDefinition, part: str) -> Decision:
     return next(decision for decision in decisions_of(task) if decision.id == part)
 
 
+def takes_labels(task: TaskDefinition) -> bool:
+    """Whether every required decision of a task can be given: a choice has labels, a grid labels and columns and a
+    field of rows, a ranking a field of entries."""
+    return all(_can_be_given(decision) for decision in decisions_of(task) if decision.required)
+
+
+def _can_be_given(decision: Decision) -> bool:
+    has = {
+        "choice": bool(decision.labels), "number": decision.low < decision.high, "ranking": bool(decision.rows_field),
+        "checklist": bool(decision.labels and decision.columns and decision.rows_field),
+    }  # fmt: skip
+    return has[decision.kind]
+
+
 def is_long(task: TaskDefinition) -> bool:
     """Whether a label of the task has a decision that takes more than one key."""
     return task.kind != "choice" or any(part.kind != "choice" for part in task.parts)

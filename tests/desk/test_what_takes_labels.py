@@ -8,8 +8,8 @@ import pytest
 
 from annotate.cli.openings import file_stem
 from annotate.desk.actions import KeyMap
-from annotate.desk.opening import takes_labels
 from judges.benchmarks.benchmark import Label, Part, TaskDefinition, benchmark_names, get_benchmark
+from judges.benchmarks.decisions import takes_labels
 
 YES_NO = (Label("yes", "Yes", "y", "1"), Label("no", "No", "k", "2"))
 
