@@ -89,9 +89,9 @@ def current_folder() -> Path:
 
 
 def _load_commands() -> None:
-    from annotate.cli import audit, doctor, export, judge, label, openings, report, score, study
+    from annotate.cli import audit, doctor, export, judge, label, openings, report, rubric, score, study
 
-    for module in (openings, study, score, label, judge, audit, report, export, doctor):
+    for module in (openings, study, score, label, judge, rubric, audit, report, export, doctor):
         module.register(app)
 
 
