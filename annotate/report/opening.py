@@ -9,8 +9,10 @@ from typing import Final
 from annotate.report.blocks import Block, Callout, Heading, LinkLine, Listing, Overview, Paragraph, Section, Verdict
 from annotate.report.disagreements import danger
 from annotate.report.facts import Facts, Judged
+from annotate.report.numbers import NAMES
 from annotate.report.scores import Change, greatest_changes
 from annotate.report.task_section import danger_words, headline, outcome_words
+from annotate.report.trust_words import published_sentence
 from annotate.report.words import count, counted, decimal, listed, percent
 from judges.calibration.checks import Outcome
 from judges.scoring import StudyScores
@@ -29,6 +31,9 @@ def opening_section(facts: Facts, scores: Sequence[StudyScores]) -> Section:
         blocks += _judge_blocks(facts, judge, [one for one in scores if one.judge == judge])
     if not facts.judges:
         blocks.append(Paragraph("There are labels, and no verdicts yet to compare them with."))
+    if facts.audit.published:
+        lines = tuple(f"{published_sentence(facts.audit, one, NAMES)}." for one in facts.audit.published)
+        blocks += [Heading("What is published of this judge", 2), Listing(lines)]
     blocks.append(Paragraph(_NOT_FOR_ANNOTATORS, "small"))
     return Section("answer", "", tuple(blocks), page=False)
 

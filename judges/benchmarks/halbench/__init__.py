@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judges.backends.rules import RuleVerdict
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import (
     ComparingBenchmark,
     CorrectableBenchmark,
@@ -18,7 +19,7 @@ from judges.benchmarks.benchmark import (
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halbench import compared, embedded, reader, scoring, writer
+from judges.benchmarks.halbench import background, compared, embedded, reader, scoring, writer
 from judges.benchmarks.halbench.judge_rubrics import RUBRICS
 from judges.benchmarks.halbench.recognise import kind_of_head
 from judges.benchmarks.halbench.records import BENCHMARK_NAME
@@ -73,6 +74,12 @@ class HalBench:
 
     def as_described(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.as_described(items, facts)
+
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return background.PUBLISHED
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return background.TIES
 
     def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.overridden(items, facts)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import (
     CorrectableBenchmark,
     DescribingBenchmark,
@@ -16,7 +17,17 @@ from judges.benchmarks.benchmark import (
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halumem import breakdowns, described, reader, scoring, totals, tracing, warnings, writer
+from judges.benchmarks.halumem import (
+    background,
+    breakdowns,
+    described,
+    reader,
+    scoring,
+    totals,
+    tracing,
+    warnings,
+    writer,
+)
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.judge_rubrics import RUBRICS
 from judges.benchmarks.halumem.recognise import kind_of_head
@@ -78,11 +89,20 @@ class HaluMem:
     def tracing(self, items: Iterable[ScoredItem], facts: Facts) -> Tracing:
         return tracing.tracing(items, facts)
 
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return ()
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return background.TIES
+
     def needs(self) -> Mapping[str, frozenset[str]]:
         return totals.needs()
 
     def bounded(self) -> frozenset[str]:
         return frozenset(totals.needs())
+
+    def lower_is_better(self) -> frozenset[str]:
+        return frozenset(name for name in totals.needs() if "hallucination" in name or "omission" in name)
 
     def shares(self) -> Mapping[str, tuple[str, str]]:
         return totals.shares()

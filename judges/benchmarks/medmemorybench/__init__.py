@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from judges.backends.rules import Rule
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import NativeFile, ScoredItem, Scores, Source, TaskDefinition, Undefined
-from judges.benchmarks.medmemorybench import derived, reader, scoring, terms, writer
+from judges.benchmarks.medmemorybench import background, derived, reader, scoring, terms, writer
 from judges.benchmarks.medmemorybench.judge_rubrics import RUBRICS
 from judges.benchmarks.medmemorybench.judge_rules import RULES
 from judges.benchmarks.medmemorybench.recognise import kind_of_head
 from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME, INCORRECT
 from judges.benchmarks.medmemorybench.tasks import TASKS
 from judges.rubric import Rubric
-from store.records import LabelState, Record
+from store.records import LabelState, Record, VerdictRecord
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -68,6 +69,12 @@ class MedMemoryBench:
     ) -> Iterator[NativeFile]:
         return writer.write_native(items, facts, provenance)
 
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return background.PUBLISHED
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return ()
+
     def needs(self) -> Mapping[str, frozenset[str]]:
         return terms.needs()
 
@@ -79,6 +86,11 @@ class MedMemoryBench:
 
     def derived(self, task: str, payload: Mapping[str, Any], state: LabelState) -> Sequence[tuple[str, str]]:
         return derived.lines(task, payload, state)
+
+    def derived_of_verdict(
+        self, task: str, payload: Mapping[str, Any], verdict: VerdictRecord
+    ) -> Sequence[tuple[str, str]]:
+        return derived.lines_of_verdict(task, payload, verdict)
 
 
 BENCHMARK = MedMemoryBench()

@@ -22,6 +22,7 @@ from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.prompt import Answer
 from annotate.tui.widgets.spans import Line, Role, Span, cut_line
+from judges.benchmarks.decisions import is_long
 from store.safe_text import safe_line
 
 WIDE = 110
@@ -29,12 +30,28 @@ WIDE = 110
 PANE_WIDTH = 48
 PANE_HEIGHT, TALL_PANE_HEIGHT, TALL = 9, 15, 36
 """Rows of the decision below the item, its rule included; more of them in a window of `TALL` rows."""
+PARTS_MORE = 3
+"""Rows more for a task with a grid, a ranking or a number."""
 SMALLEST = (60, 20)
 READ_AHEAD_AFTER = 0.05
 """Seconds after an item's paint when the next one is prepared: well inside the time in which no label key counts."""
 LONGEST_MESSAGE = 300
 
-WHEN_DONE = frozenset({"quit", "undo", "redo", "previous_item", "next_item", "first_open", "go_to", "help", "pace"})
+WHEN_DONE = frozenset(
+    {
+        "quit",
+        "undo",
+        "redo",
+        "previous_item",
+        "next_item",
+        "first_open",
+        "go_to",
+        "help",
+        "pace",
+        "audit",
+        "disagreements",
+    }
+)
 """Actions that still mean something when nothing is left to label."""
 
 
@@ -81,7 +98,12 @@ class LabelScreen(DeskScreen):
         width, height = self._arranged_for
         if width >= WIDE:
             return Room(PANE_WIDTH - 3, height - 3, wide=True)
-        return Room(width - 2, (TALL_PANE_HEIGHT if height >= TALL else PANE_HEIGHT) - 1, wide=False)
+        more = PARTS_MORE if self._has_parts else 0
+        return Room(width - 2, (TALL_PANE_HEIGHT if height >= TALL else PANE_HEIGHT) + more - 1, wide=False)
+
+    @property
+    def _has_parts(self) -> bool:
+        return self.desk.phase != "done" and self.desk.review is None and is_long(self.desk.current.task)
 
     # What keys are about
 
@@ -123,6 +145,7 @@ class LabelScreen(DeskScreen):
             "find": lambda: self.prompt.ask("find"), "go_to": lambda: self.prompt.ask("go_to"),
             "scroll_down": lambda: view.scroll_rows(1), "scroll_up": lambda: view.scroll_rows(-1),
             "page_down": lambda: view.scroll_pages(1), "page_up": lambda: view.scroll_pages(-1),
+            "audit": self._show_audit, "disagreements": lambda: self._show_audit(disagreements=True),
         }  # fmt: skip
         saying = {name: lambda words=words: self.say(words()) for name, words in says.items()}
         return {**self.common_handlers(), **self.saving(stores), **saying, **shows}
@@ -144,6 +167,11 @@ class LabelScreen(DeskScreen):
             self.desk.message = "no turn chosen: } goes through the turns, ] to the most similar one"
         else:
             self.desk.toggle_evidence(turn)
+
+    def _show_audit(self, *, disagreements: bool = False) -> None:
+        from annotate.tui.screens.audit.opening import open_audit
+
+        open_audit(self.app, self.desk, self.say, disagreements=disagreements)
 
     def _open_review(self) -> None:
         from annotate.tui.screens.review.screen import ReviewScreen
@@ -170,6 +198,7 @@ class LabelScreen(DeskScreen):
         self._message.show([cut_line(line, self._arranged_for.width)])
 
     def _show_item(self) -> None:
+        self.set_class(self._has_parts, "-parts")
         self._reader.show(self.desk.current)
         names_model = self._reader.names_model
         self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, names_model=names_model))
