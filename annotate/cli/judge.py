@@ -84,6 +84,7 @@ def judge(
     compare: Annotated[
         tuple[str, str] | None, typer.Option("--compare", help="Compare two judges; calls nobody.")
     ] = None,
+    screen: Annotated[bool, typer.Option("--screen", help="Watch and stop the run on a screen.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
@@ -129,7 +130,7 @@ def judge(
             write_batches(study, chosen, scopes, options, batch_out, as_json)
             return
         with local_model(gguf, options, room) as served:
-            results = run_judges(study, chosen, scopes, served, kind)
+            results = run_judges(study, chosen, scopes, served, kind, screen=screen)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
         more = {"drift": documents} if documents else {}
         lines = [line for result in results for line in result_lines(study, result)]
@@ -283,32 +284,43 @@ def run_judges(
     scopes: Sequence[Scope],
     options: JudgeOptions,
     kind: Kind = Kind(),
-) -> list[RunResult]:
-    """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order."""
+    *,
+    screen: bool = False,
+) -> Sequence[RunResult]:
+    """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order.
+
+    With `screen` the judge screen shows the progress.
+    """
     import asyncio
 
+    from annotate.cli.judge_progress import watched
     from judges.setup import chat_backend, embedding_backend
 
-    async def whole() -> list[RunResult]:
+    async def whole(watch: Any) -> list[RunResult]:
         backend: Any = None
         if not kind.rule:
             backend = embedding_backend(options) if kind.embedding else chat_backend(options)
         try:
-            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes)
+            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes, watch)
         finally:
             if backend is not None:
                 await backend.close()
 
-    return asyncio.run(whole())
+    if screen:
+        from annotate.cli.label import require_terminal
+        from annotate.tui.screens.judge.screen import run_judge_app
+
+        require_terminal()
+        return run_judge_app(whole)
+    return asyncio.run(whole(watched))
 
 
-async def _one_by_one(study: Study, askers: Sequence[Any], scopes: Sequence[Scope]) -> list[RunResult]:
-    from annotate.cli.judge_progress import watched
+async def _one_by_one(study: Study, askers: Sequence[Any], scopes: Sequence[Scope], watch: Any) -> list[RunResult]:
     from judges.run import JudgeRun
 
     results: list[RunResult] = []
     for asker, scope in zip(askers, scopes, strict=True):
-        result = await watched(JudgeRun(study, asker, scope))
+        result = await watch(JudgeRun(study, asker, scope))
         results.append(result)
         if result.outcome != "done":
             break

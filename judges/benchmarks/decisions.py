@@ -182,17 +182,3 @@ def _object(text: str) -> dict[str, Any]:
     except json.JSONDecodeError:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def takes_labels(task: TaskDefinition) -> bool:
-    """Whether every required decision of a task can be given: a choice has labels, a grid labels and columns and a
-    field of rows, a ranking a field of entries."""
-    return all(_can_be_given(decision) for decision in decisions_of(task) if decision.required)
-
-
-def _can_be_given(decision: Decision) -> bool:
-    has = {
-        "choice": bool(decision.labels), "number": decision.low < decision.high, "ranking": bool(decision.rows_field),
-        "checklist": bool(decision.labels and decision.columns and decision.rows_field),
-    }  # fmt: skip
-    return has[decision.kind]
