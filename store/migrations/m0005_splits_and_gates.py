@@ -1,4 +1,7 @@
-"""Splits for retuning, openings of their sealed tests, and looks through the gate: all journaled, all append-only."""
+"""Splits for retuning, openings of their sealed tests, and looks through the gate: all journaled, all append-only.
+
+`answers` keeps what was paid for while a prompt was searched for; it comes from servers, not from people.
+"""
 
 STATEMENTS = (
     """CREATE TABLE splits (
@@ -10,4 +13,6 @@ STATEMENTS = (
     """CREATE TABLE gates (
         gate_id VARCHAR, task VARCHAR, judge VARCHAR, judge_id VARCHAR, look INTEGER, inputs VARCHAR, outcome VARCHAR,
         document VARCHAR, looked_at TIMESTAMPTZ)""",
+    """CREATE TABLE answers (
+        answer_key VARCHAR, kind VARCHAR, task VARCHAR, answer VARCHAR, cost DOUBLE, answered_at TIMESTAMPTZ)""",
 )
