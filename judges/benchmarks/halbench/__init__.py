@@ -18,9 +18,11 @@ from judges.benchmarks.benchmark import (
     Undefined,
 )
 from judges.benchmarks.halbench import compared, reader, scoring, writer
+from judges.benchmarks.halbench.judge_rubrics import RUBRICS
 from judges.benchmarks.halbench.recognise import kind_of_head
 from judges.benchmarks.halbench.records import BENCHMARK_NAME
 from judges.benchmarks.halbench.tasks import TASKS
+from judges.rubric import Rubric
 from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -44,6 +46,9 @@ class HalBench:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    def judge_rubrics(self) -> Mapping[str, Rubric]:
+        return RUBRICS
 
     def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
         return bool(kind_of_head(head))

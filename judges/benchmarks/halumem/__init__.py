@@ -18,9 +18,11 @@ from judges.benchmarks.benchmark import (
 )
 from judges.benchmarks.halumem import breakdowns, described, reader, scoring, totals, tracing, warnings, writer
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
+from judges.benchmarks.halumem.judge_rubrics import RUBRICS
 from judges.benchmarks.halumem.recognise import kind_of_head
 from judges.benchmarks.halumem.tasks import TASKS
 from judges.benchmarks.stages import Tracing
+from judges.rubric import Rubric
 from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -34,6 +36,9 @@ class HaluMem:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    def judge_rubrics(self) -> Mapping[str, Rubric]:
+        return RUBRICS
 
     def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
         return kind_of_head(head) in ("verdicts", "answers")

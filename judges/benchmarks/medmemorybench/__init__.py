@@ -8,9 +8,11 @@ from typing import Any
 
 from judges.benchmarks.benchmark import NativeFile, ScoredItem, Scores, Source, TaskDefinition, Undefined
 from judges.benchmarks.medmemorybench import derived, reader, scoring, terms, writer
+from judges.benchmarks.medmemorybench.judge_rubrics import RUBRICS
 from judges.benchmarks.medmemorybench.recognise import kind_of_head
 from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME
 from judges.benchmarks.medmemorybench.tasks import TASKS
+from judges.rubric import Rubric
 from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -23,6 +25,9 @@ class MedMemoryBench:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    def judge_rubrics(self) -> Mapping[str, Rubric]:
+        return RUBRICS
 
     def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
         return kind_of_head(head) in ("answers", "checkpoint", "result", "queries")

@@ -18,9 +18,11 @@ from judges.benchmarks.benchmark import (
     Undefined,
 )
 from judges.benchmarks.mist import compared, reader, scoring, writer
+from judges.benchmarks.mist.judge_rubrics import RUBRICS
 from judges.benchmarks.mist.recognise import kind_of_head
 from judges.benchmarks.mist.records import BENCHMARK_NAME
 from judges.benchmarks.mist.tasks import TASKS
+from judges.rubric import Rubric
 from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -33,6 +35,9 @@ class Mist:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    def judge_rubrics(self) -> Mapping[str, Rubric]:
+        return RUBRICS
 
     def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
         return bool(kind_of_head(head))
