@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from store import draws, gates, splits, tasks
+from store import draws, gates, judge_rubrics, splits, tasks
 from store.events import EVENT, event_of, insert_events
 from store.journal import Entry
 from store.records import canonical_json
@@ -28,6 +28,7 @@ APPLIERS: Mapping[str, Applier] = {
     "task": tasks.apply,
     "draw": draws.apply_draw,
     "draw_items": draws.apply_items,
+    "judge_rubric": judge_rubrics.apply,
     "split": splits.apply_split,
     "split_items": splits.apply_split_items,
     "test_opening": splits.apply_opening,
@@ -36,7 +37,7 @@ APPLIERS: Mapping[str, Applier] = {
 """How each type of journal record reaches its tables; types without one are only kept."""
 
 
-FILLED = ("tasks", "draws", "draw_items", "splits", "split_items", "test_openings", "gates")
+FILLED = ("tasks", "draws", "draw_items", "judge_rubrics", "splits", "split_items", "test_openings", "gates")
 """The tables that appliers fill and nothing else does."""
 
 

@@ -1,1 +1,1 @@
-"""What talks to models. The only package that imports openai."""
+"""What a judge's answers come from: chat and embedding servers, a local model, rules."""

@@ -30,6 +30,10 @@ def test_the_prompt_holds_rubric_labels_and_what_the_judge_sees_and_nothing_else
     assert "Golden Retriever" in user and "secret" not in user
 
 
+def test_the_instructions_are_the_same_for_every_item() -> None:
+    assert prompt_of().messages[0] == prompt_of(response="Other.").messages[0]
+
+
 def test_parts_are_asked_for_and_optional_ones_are_not() -> None:
     task = replace(TASK, parts=(WITH_PART, replace(WITH_PART, id="more", title="More?", required=False)))
     system = prompt_of(task).messages[0]["content"]
@@ -94,7 +98,7 @@ def test_attacks_are_flagged_and_cannot_pass_for_an_answer(sign: str, text: str)
     shown = prompt.messages[1]["content"]
     assert read_answer(shown, PASS_FAIL).label is None
     fences = re.findall(r"<<<ITEM \w+|ITEM \w+>>>", shown)
-    assert fences == [*fence_of([*(ITEM[name] for name in ("question", "reference")), text])]
+    assert fences == [*fence_of([*(ITEM[name] for name in ("question", "reference")), text])] * 2
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,311 @@
+"""`judge`: run an LLM judge over items of the study, or compare two that ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from store.errors import EXIT_NO, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from judges.benchmarks.benchmark import TaskDefinition
+    from judges.estimate import Estimate
+    from judges.run import RunResult, RunState, Scope
+    from judges.setup import JudgeOptions
+    from store.study import Study
+
+HELP = """Judge items with a chat model and store every verdict with its words, tokens and cost. What was judged before
+is never asked for again, so the same command goes on where it stopped.
+
+Example: overread judge --model gpt-4o --items drawn --max-cost 5
+"""
+
+WHICH = ("drawn", "labelled", "all")
+FORMATS = ("schema", "json", "text")
+SPLITS = ("fingerprint", "model", "never")
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's command."""
+    app.command("judge", help=HELP)(judge)
+
+
+def judge(
+    context: typer.Context,
+    model: Annotated[str, typer.Option("--model", help="The model, as its server calls it.")] = "",
+    base_url: Annotated[str, typer.Option("--base-url", help="Any OpenAI-compatible server; else OpenAI's.")] = "",
+    task: Annotated[list[str] | None, typer.Option("--task", help="Only this task; may be repeated.")] = None,
+    items: Annotated[str, typer.Option("--items", help="drawn, labelled or all; drawn if there is a draw.")] = "",
+    repeat: Annotated[int, typer.Option("--repeat", min=1, help="Judge every item K times, to see its stability.")] = 1,
+    samples: Annotated[
+        int, typer.Option("--samples", min=1, help="K answers vote; their share is the confidence.")
+    ] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say calls, tokens and cost.")] = False,
+    max_cost: Annotated[
+        float | None, typer.Option("--max-cost", min=0, help="Stop before US dollars pass this.")
+    ] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Most calls on their way at a time.")] = 8,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again where no verdict could be read.")
+    ] = False,
+    name: Annotated[str, typer.Option("--name", help="The judge's name; else the model's.")] = "",
+    temperature: Annotated[float, typer.Option("--temperature", min=0, help="0 is the most stable.")] = 0.0,
+    seed: Annotated[int, typer.Option("--seed", help="Sent with every call; repetitions count on from it.")] = 0,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Longest answer, thinking included.")] = 2048,
+    reasoning_effort: Annotated[str, typer.Option("--reasoning-effort", help="For reasoning models: low, high …")] = "",
+    answer_format: Annotated[
+        str, typer.Option("--format", help="schema, json or text; the server may have less.")
+    ] = "schema",
+    language: Annotated[str, typer.Option("--language", help="Of the rubric: auto follows the item.")] = "auto",
+    key_env: Annotated[str, typer.Option("--key-env", help="The variable that holds the key.")] = "OPENAI_API_KEY",
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
+    prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
+    split_by: Annotated[str, typer.Option("--split-by", help="What makes a server another one.")] = "fingerprint",
+    drift: Annotated[str, typer.Option("--drift", help="Judge the labelled items; compare with this judge.")] = "",
+    compare: Annotated[
+        tuple[str, str] | None, typer.Option("--compare", help="Compare two judges; calls nobody.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """See HELP."""
+    from annotate.cli.main import study_path
+    from annotate.cli.study import tell_notices
+    from judges.setup import JudgeOptions
+    from store.study import Study
+
+    for option, value, allowed in (("--format", answer_format, FORMATS), ("--split-by", split_by, SPLITS)):
+        if value not in allowed:
+            raise UsageError(f"{option} {value} says nothing.", "", f"Say {', '.join(allowed)}.")
+    if items and items not in WHICH:
+        raise UsageError(f"--items {items} says nothing.", "", f"Say {', '.join(WHICH)}.")
+    with Study.open(study_path(context)) as study:
+        tell_notices(study)
+        chosen = chosen_tasks(study, task or [])
+        if compare is not None:
+            documents = comparison(study, chosen, *compare)
+            _print(as_json, {"comparison": documents}, _compared_lines(documents))
+            return
+        if not model:
+            raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
+        options = JudgeOptions(
+            model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort, answer_format,  # type: ignore[arg-type]
+            samples=samples, language=language, concurrency=concurrency, timeout_s=timeout, max_cost=max_cost,
+            prices=prices, split_by=split_by,  # type: ignore[arg-type]
+        )  # fmt: skip
+        scopes = make_scopes(study, chosen, "labelled" if drift else items, repeat, retry_failed, options)
+        if dry_run:
+            found = estimates(study, chosen, scopes, options)
+            _print(as_json, {"dry_run": [one.as_json() for one in found]}, estimate_lines(found, options))
+            return
+        results = run_judges(study, chosen, scopes, options)
+        documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
+        more = {"drift": documents} if documents else {}
+        lines = [line for result in results for line in result_lines(study, result)]
+        _print(as_json, {"runs": [result.as_json() for result in results], **more},
+               [*lines, *_compared_lines(documents)])  # fmt: skip
+        _leave(results)
+
+
+def _print(as_json: bool, document: dict[str, Any], lines: Sequence[str]) -> None:
+    from annotate.cli.output import print_json, say
+
+    if as_json:
+        print_json(document)
+        return
+    for line in lines:
+        say(line)
+
+
+def _leave(results: Sequence[RunResult]) -> None:
+    """With the exit code that the results call for."""
+    if error := next((result.error for result in results if result.error), None):
+        raise error
+    outcomes = {result.outcome for result in results}
+    if "stopped" in outcomes:
+        raise KeyboardInterrupt
+    if "cap" in outcomes:
+        raise typer.Exit(EXIT_NO)
+
+
+def chosen_tasks(study: Study, names: list[str]) -> list[TaskDefinition]:
+    """The tasks with these names; else all that have items.
+
+    Raises:
+        UsageError: there is no such task, or nothing to judge.
+    """
+    from judges.collect import task_definitions
+    from store.items import count_items
+
+    definitions, counts = task_definitions(study), count_items(study)
+    for name in names:
+        if name not in definitions:
+            raise UsageError(f"There is no task {name!r}.", "", f"There is: {', '.join(definitions)}.")
+    chosen = [definitions[task] for task in definitions if counts.get(task) and (not names or task in names)]
+    if not chosen:
+        raise UsageError("There is nothing to judge.", "", "Import a run first: overread import FILE…")
+    return chosen
+
+
+def make_scopes(
+    study: Study, tasks: Sequence[TaskDefinition], items: str, repeat: int, retry_failed: bool, options: JudgeOptions
+) -> list[Scope]:
+    """What the run of each task is about; without a word the drawn items, where there is a draw."""
+    from annotate.cli.output import note
+    from judges.run import ASK_AGAIN, Scope
+    from judges.verdict_reader import FAILURES
+    from store.draws import list_draws
+
+    which = items or ("drawn" if list_draws(study) else "all")
+    if not items:
+        note(f"overread: judging {'the drawn items' if which == 'drawn' else 'all items'}; --items says otherwise.")
+    again = FAILURES if retry_failed else ASK_AGAIN
+    return [
+        Scope(task.task, which, repeat, again, options.concurrency, options.split_by)  # type: ignore[arg-type]
+        for task in tasks
+    ]
+
+
+def estimates(
+    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions
+) -> Sequence[Estimate]:
+    """What the runs would need."""
+    from judges.estimate import estimate
+    from judges.run import JudgeRun
+    from judges.setup import make_askers, make_budget
+
+    askers = make_askers(study, tasks, options, None, make_budget(options))
+    return [
+        estimate(study, JudgeRun(study, asker, scope), options.samples)
+        for asker, scope in zip(askers, scopes, strict=True)
+    ]
+
+
+def estimate_lines(found: Sequence[Estimate], options: JudgeOptions) -> Sequence[str]:
+    """The estimates as a table."""
+    from annotate.cli.output import table
+
+    rows = [["", "slots", "judged", "same input", "no call", "calls", "tokens in", "tokens out", "cost", "at most"]]
+    for one in found:
+        counts = (one.slots, one.before, one.linked, one.given, one.calls, one.tokens_in, one.tokens_out)
+        rows.append([one.task, *(f"{n:,}" for n in counts), _money(one.cost), _money(one.cost_at_most)])
+    lines = [*table(rows)]
+    if any(one.cost is None for one in found):
+        lines.append(f"Nobody knows what {options.model} costs; --prices FILE says it.")
+    if any(one.skipped for one in found):
+        lines.append(
+            f"{sum(one.skipped for one in found):,} slots cannot be judged: what the judge has to see is missing."
+        )
+    if any(one.flagged for one in found):
+        lines.append(f"{sum(one.flagged for one in found):,} items look as if they tried to steer a judge.")
+    lines.append("Tokens and cost are estimates; nothing was called.")
+    return lines
+
+
+def run_judges(
+    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions
+) -> list[RunResult]:
+    """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order."""
+    import asyncio
+
+    from judges.setup import chat_backend, make_askers, make_budget
+
+    async def whole() -> list[RunResult]:
+        backend = chat_backend(options)
+        try:
+            askers = make_askers(study, tasks, options, backend, make_budget(options))
+            return await _one_by_one(study, askers, scopes)
+        finally:
+            await backend.close()
+
+    return asyncio.run(whole())
+
+
+async def _one_by_one(study: Study, askers: Sequence[Any], scopes: Sequence[Scope]) -> list[RunResult]:
+    from annotate.cli.judge_progress import watched
+    from judges.run import JudgeRun
+
+    results: list[RunResult] = []
+    for asker, scope in zip(askers, scopes, strict=True):
+        result = await watched(JudgeRun(study, asker, scope))
+        results.append(result)
+        if result.outcome != "done":
+            break
+    return results
+
+
+def result_lines(study: Study, result: RunResult) -> Sequence[str]:
+    """How a run ended, in sentences."""
+    from judges.verdict_reader import SERVER_ERROR, TIMEOUT
+    from store.judging import flagged_items, judges_of_task
+
+    state = result.state
+    said = [f"{state.judged:,} judged"]
+    said += [f"{state.linked:,} taken over from identical inputs"] if state.linked else []
+    said += [f"{state.given:,} settled without a call"] if state.given else []
+    said += [f"{state.before:,} were there before"] if state.before else []
+    lines = [
+        f"{result.task}, judged by {result.judge}: {', '.join(said)}; {state.requests:,} requests, {_spent(state)}"
+    ]
+    if state.failures:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(state.failures.items()))
+        own = set(state.failures) <= {TIMEOUT, SERVER_ERROR}
+        how = "the same command asks again" if own else "--retry-failed asks again"
+        lines.append(f"  no verdict: {kinds} ({how})")
+    if state.skipped:
+        lines.append(f"  {state.skipped:,} cannot be judged: what the judge has to see was not imported")
+    if state.silent:
+        lines.append(f"  {state.silent:,} verdicts came without a reason")
+    if state.flagged:
+        ids = [judge_id for judge_id, judge in judges_of_task(study, result.task).items() if judge.name == result.judge]
+        shown = flagged_items(study, ids, 5)
+        lines.append(f"  {state.flagged:,} items look as if they tried to steer the judge; read them yourself:")
+        lines += [f"    {key}  {signs}" for _, key, signs in shown]
+    for name, found in result.changes:
+        lines.append(f"  the server changed; its further verdicts are those of {name}: {found.words}")
+    if result.outcome == "cap":
+        lines.append(f"  stopped: the next call could pass --max-cost; {state.left:,} left")
+    return lines
+
+
+def _spent(state: RunState) -> str:
+    tokens = f"{state.tokens_in:,} tokens in, {state.tokens_out:,} out"
+    return tokens if state.spent is None else f"{tokens}, {_money(state.spent)}"
+
+
+def _money(amount: float | None) -> str:
+    return "unknown" if amount is None else f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+# Comparing
+
+
+def comparison(study: Study, tasks: Sequence[TaskDefinition], before: str, after: str) -> dict[str, Any]:
+    """Task → how two judges compare, for the tasks that both judged.
+
+    Raises:
+        UsageError: there is no judge of that name.
+    """
+    from judges.drift import compare_judges
+    from store.items import judges
+    from store.judging import judges_of_task
+
+    known = judges(study)
+    for name in (before, after):
+        if name not in known:
+            raise UsageError(f"There is no judge {name!r}.", "", f"There is: {', '.join(known) or 'none yet'}.")
+    found: dict[str, Any] = {}
+    for task in tasks:
+        ids = {name: [i for i, judge in judges_of_task(study, task.task).items() if judge.name == name]
+               for name in (before, after)}  # fmt: skip
+        if all(ids.values()):
+            found[task.task] = {"before": before, "after": after,
+                                **compare_judges(study, task.task, ids[before], ids[after]).as_json()}  # fmt: skip
+    return found
+
+
+def _compared_lines(documents: dict[str, Any]) -> list[str]:
+    return [f"{task}: {one['before']} and {one['after']}: {one['words']}" for task, one in documents.items()]

@@ -1,0 +1,141 @@
+"""What calls cost: a price table the user can edit, what was spent, and a cap that is never passed."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from store.errors import InputError
+
+_OWN = Path(__file__).with_name("prices.toml")
+_PER = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens in and out."""
+
+    input: float
+    output: float
+
+    def of(self, tokens_in: float, tokens_out: float) -> float:
+        """Dollars for that many tokens."""
+        return (tokens_in * self.input + tokens_out * self.output) / _PER
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTable:
+    """Prices by model, and what a batch costs as a share."""
+
+    models: Mapping[str, Price]
+    batch: float = 0.5
+
+    def price_of(self, model: str) -> Price | None:
+        """The price of a model: by its name, else by the longest name that it begins with before a dash or date."""
+        names = [
+            name for name in self.models if model == name or model.startswith((f"{name}-", f"{name}@", f"{name}:"))
+        ]
+        return self.models[max(names, key=len)] if names else None
+
+
+def user_file() -> Path:
+    """Where a user's own prices are looked for."""
+    home = os.environ.get("APPDATA") if os.name == "nt" else os.environ.get("XDG_CONFIG_HOME")
+    return Path(home or Path.home() / ".config") / "overread" / "prices.toml"
+
+
+def load_prices(given: Path | None = None) -> PriceTable:
+    """The built-in table with the user's over it: `given`, else the file in the folder for settings if there is one.
+
+    Raises:
+        InputError: a file cannot be read or has another form; says where.
+    """
+    table = _read(_OWN)
+    own = given if given is not None else user_file()
+    if given is not None or own.exists():
+        theirs = _read(own)
+        return PriceTable({**table.models, **theirs.models}, theirs.batch)
+    return table
+
+
+def _read(path: Path) -> PriceTable:
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"The prices in {path.name} cannot be read.", str(error), "Mend the file.") from error
+    models = data.get("models", {})
+    if not isinstance(models, dict) or not _is_price(data.get("batch", 0.5)):
+        raise _wrong(path, "`models` is a table, `batch` a number")
+    return PriceTable(
+        {name: _price(path, name, value) for name, value in models.items()}, float(data.get("batch", 0.5))
+    )
+
+
+def _price(path: Path, name: str, value: Any) -> Price:
+    given: list[Any] = [value.get("input"), value.get("output")] if isinstance(value, dict) else []
+    if not given or not all(_is_price(number) for number in given):
+        raise _wrong(path, f"the price of {name!r} has the numbers `input` and `output`")
+    return Price(float(given[0]), float(given[1]))
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+
+
+def _wrong(path: Path, what: str) -> InputError:
+    return InputError(
+        f"{path.name} is no table of prices.", f"{what}.", 'As in: "my-model" = { input = 1, output = 2 }'
+    )
+
+
+class Budget:
+    """Counts tokens and money. Every call is reserved before it is sent, so that the cap holds whatever comes back.
+
+    Attributes:
+        price: None when nobody knows it; then there is no cost, and no cap can be kept.
+        cap: dollars, None for none.
+        share: of the price that is paid (a batch costs less). tokens_in, tokens_out, spent: so far.
+    """
+
+    def __init__(self, price: Price | None, cap: float | None = None, share: float = 1.0) -> None:
+        self.price, self.cap, self.share = price, cap, share
+        self.tokens_in = self.tokens_out = 0
+        self.spent = self._reserved = 0.0
+
+    def most(self, size: int, max_tokens: int) -> float:
+        """The most a call can cost: no token is shorter than a byte, no answer longer than `max_tokens`.
+
+        Args:
+            size: of the prompt, in bytes.
+        """
+        return self.price.of(size, max_tokens) * self.share if self.price else 0.0
+
+    def reserve(self, amount: float) -> bool:
+        """Set money aside for a call; False when that could pass the cap."""
+        if self.cap is not None and self.spent + self._reserved + amount > self.cap:
+            return False
+        self._reserved += amount
+        return True
+
+    def settle(
+        self, amount: float, tokens_in: int | None, tokens_out: int | None, *, answered: bool = True
+    ) -> float | None:
+        """Give a reservation back and count what the call did cost; None when it is not known.
+
+        A server that answers and counts no tokens is taken to have used all that was set aside.
+        """
+        self._reserved -= amount
+        self.tokens_in += tokens_in or 0
+        self.tokens_out += tokens_out or 0
+        if self.price is None or not answered:
+            return None
+        if tokens_in is None:
+            self.spent += amount
+            return None
+        cost = self.price.of(tokens_in, tokens_out or 0) * self.share
+        self.spent += cost
+        return cost

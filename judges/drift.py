@@ -1,0 +1,114 @@
+"""Has a judge changed? The labelled items are its anchors: judged again, and compared with before, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from judges.collect import blind_labels
+from store.judging import labels_of_judge
+from store.study import Study
+
+MOST_ANCHORS = 200
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Two judges on the same items.
+
+    Attributes:
+        both: items that both gave a label. same: of these, with the same label.
+        anchors: items with a person's blind label that both judged.
+        right_before, right_after: of the anchors.
+        only_before, only_after: right under one of them alone. p: exact McNemar test of the two being alike, None
+            without anchors.
+    """
+
+    both: int
+    same: int
+    anchors: int
+    right_before: int
+    right_after: int
+    only_before: int
+    only_after: int
+    p: float | None
+
+    @property
+    def words(self) -> str:
+        """The finding in a sentence."""
+        if not self.both:
+            return "no item was judged by both"
+        said = f"same label on {self.same} of {self.both} items"
+        if not self.anchors:
+            return f"{said}; none of them has a person's label"
+        said += (
+            f"; right on {self.right_before} of {self.anchors} labelled items before and {self.right_after} after"
+            f" ({self.only_before} got worse, {self.only_after} better"
+        )
+        assert self.p is not None
+        verdict = "a change" if self.p < ALPHA else "no change that could not be chance"
+        return f"{said}; McNemar p = {self.p:.3f}, {verdict})"
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "words": self.words}
+
+
+def anchors_of(study: Study, task: str, judge_ids: Sequence[str]) -> list[str]:
+    """Labelled items of the task that these judges gave a label: at most 200, always the same ones."""
+    labelled = _statistical(study, task)
+    judged = _first_labels(study, judge_ids)
+    found = sorted(item for item in labelled if judged.get(item) is not None)
+    return found[:MOST_ANCHORS]
+
+
+def compare_judges(study: Study, task: str, before: Sequence[str], after: Sequence[str]) -> Drift:
+    """Compare two judges, each given by the ids of its identities, over what both labelled."""
+    from judges.calibration.correction.comparison import mcnemar_exact
+
+    first, second = _all_labels(study, task, before), _all_labels(study, task, after)
+    both = [item for item in first if item in second]
+    people = _statistical(study, task)
+    anchors = [item for item in both if item in people]
+    right = [(first[item] == people[item], second[item] == people[item]) for item in anchors]
+    only_before = sum(a and not b for a, b in right)
+    only_after = sum(b and not a for a, b in right)
+    return Drift(
+        both=len(both), same=sum(first[item] == second[item] for item in both), anchors=len(anchors),
+        right_before=sum(a for a, _ in right), right_after=sum(b for _, b in right), only_before=only_before,
+        only_after=only_after, p=mcnemar_exact(only_before, only_after) if anchors else None,
+    )  # fmt: skip
+
+
+def _statistical(study: Study, task: str) -> Mapping[str, str]:
+    """Item → the label on which its blind readers agree, or the adjudicator's."""
+    from judges.calibration.statistical_label import Adjudication, statistical_label
+
+    tasks = dict(study.rows("SELECT item_id, task FROM current_items WHERE task = ?", [task]))
+    found: dict[str, str] = {}
+    for item, said in blind_labels(study).items():
+        if item not in tasks:
+            continue
+        decision = None if said.adjudicated is None else Adjudication(said.adjudicated.value)
+        value = statistical_label({name: label.value for name, label in said.people.items()}, decision).label
+        if value is not None:
+            found[item] = value
+    return found
+
+
+def _first_labels(study: Study, judge_ids: Sequence[str]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for judge_id in judge_ids:
+        found |= {item: label for item, label in labels_of_judge(study, judge_id).items() if label is not None}
+    return found
+
+
+def _all_labels(study: Study, task: str, judge_ids: Sequence[str]) -> dict[str, str]:
+    rows = study.rows(
+        """SELECT v.item_id, v.label FROM verdicts v
+        JOIN (SELECT item_id, content_hash FROM current_items WHERE task = ?) i USING (item_id, content_hash)
+        WHERE v.repetition = 0 AND v.label IS NOT NULL AND v.judge_id IN (SELECT unnest(?::VARCHAR[]))""",
+        [task, list(judge_ids)],
+    )
+    return dict(rows)

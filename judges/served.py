@@ -1,0 +1,105 @@
+"""Who really answered: a judge's identity splits when the server behind the same name becomes another one.
+
+The first server that answers is the judge's own. A model name or fingerprint that comes up later is a judge of its own,
+known by what it said of itself, so that no number mixes two of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+from store.judging import judges_of_task, served_by
+from store.records import JudgeRecord
+from store.study import Study
+
+SERVED = "served"
+"""The parameter of a judge that was split off: what the server called itself."""
+
+SplitBy = Literal["fingerprint", "model", "never"]
+MOST_IDENTITIES = 12
+"""More of them than that are no changes of a model but a server that never says the same."""
+
+
+class Served(NamedTuple):
+    """What a server calls itself."""
+
+    model: str
+    fingerprint: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.model} ({self.fingerprint})" if self.fingerprint else self.model or "a server without a name"
+
+
+class Family:
+    """A judge as it was asked for, and the identities that the server's changes split off it."""
+
+    def __init__(self, study: Study, base: JudgeRecord, split_by: SplitBy = "fingerprint") -> None:
+        self.base, self._split_by = base, split_by
+        self._by_served: dict[Served, JudgeRecord] = {}
+        for record in judges_of_task(study, base.task).values():
+            if is_of_family(record, base):
+                for model, fingerprint in served_by(study, record.judge_id):
+                    self._by_served.setdefault(self._key(Served(model, fingerprint)), record)
+        self._ids = {base.judge_id, *(r.judge_id for r in judges_of_task(study, base.task).values()
+                                      if is_of_family(r, base))}  # fmt: skip
+
+    @property
+    def judge_ids(self) -> list[str]:
+        return sorted(self._ids)
+
+    def is_known(self, served: Served) -> bool:
+        """Whether this server answered before, or none did yet."""
+        return not self._by_served or self._key(served) in self._by_served
+
+    def record_of(self, served: Served) -> JudgeRecord:
+        """The judge that such an answer belongs to; a new one for a server that was not there before."""
+        key = self._key(served)
+        if key not in self._by_served:
+            self._by_served[key] = self._split_off(key) if self._by_served else self.base
+            self._ids.add(self._by_served[key].judge_id)
+        return self._by_served[key]
+
+    @property
+    def too_many(self) -> bool:
+        return len(self._by_served) > MOST_IDENTITIES
+
+    def _key(self, served: Served) -> Served:
+        if self._split_by == "never":
+            return Served("", "")
+        return served if self._split_by == "fingerprint" else Served(served.model, "")
+
+    def _split_off(self, served: Served) -> JudgeRecord:
+        parameters = {**self.base.parameters, SERVED: served.words}
+        return replace(self.base, name=f"{self.base.name} → {served.words}", parameters=parameters)
+
+
+def is_of_family(record: JudgeRecord, base: JudgeRecord) -> bool:
+    """Whether `record` is `base`, or was split off it."""
+    plain = {name: value for name, value in record.parameters.items() if name != SERVED}
+    same_name = record.name == base.name or record.name.startswith(f"{base.name} → ")
+    return (
+        same_name
+        and (record.task, record.model, record.prompt_version) == (base.task, base.model, base.prompt_version)
+        and plain == dict(base.parameters)
+    )
+
+
+def free_name(wanted: str, records: Iterable[JudgeRecord], known: Iterable[JudgeRecord]) -> str:
+    """A name for judges of several tasks that no other judge of these tasks bears: "gpt-4o", else "gpt-4o (2)", …
+
+    Judges that are known already keep theirs: asking again goes on with the same ones.
+    """
+    taken = list(known)
+    number = 1
+    while True:
+        name = wanted if number == 1 else f"{wanted} ({number})"
+        ours = [replace(record, name=name) for record in records]
+        if all(
+            not any(k.task == o.task and k.name == name for k in taken) or any(k.judge_id == o.judge_id for k in taken)
+            for o in ours
+        ):
+            return name
+        number += 1

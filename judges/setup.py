@@ -1,0 +1,135 @@
+"""From what the user asked for to judges that can run: rubrics from the study, identities, prices, backends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from judges.asking import SAMPLE_TEMPERATURE, Backend, ChatAsker
+from judges.backends.answer import AnswerFormat, ModelSettings
+from judges.backends.prices import Budget, PriceTable, load_prices
+from judges.benchmarks.benchmark import TaskDefinition, get_benchmark
+from judges.rubric import JudgedBenchmark, JudgePrompt, rubric_of
+from judges.served import SplitBy, free_name
+from store.errors import UsageError
+from store.judge_rubrics import StoredRubric, add_rubric, current_rubric
+from store.judging import judges_of_task
+from store.records import JudgeRecord
+from store.study import Study, now
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """What the user chose. `name` "" takes the model's; the rest is as in `ModelSettings` and `Transport`."""
+
+    model: str
+    base_url: str = ""
+    key_variable: str = "OPENAI_API_KEY"
+    name: str = ""
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    max_tokens: int = 2048
+    reasoning_effort: str = ""
+    format: AnswerFormat = "schema"
+    logprobs: bool = True
+    samples: int = 1
+    language: str = "auto"
+    concurrency: int = 8
+    timeout_s: float = 120.0
+    retries: int = 5
+    backoff_s: float = 0.5
+    max_cost: float | None = None
+    prices: Path | None = None
+    split_by: SplitBy = "fingerprint"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> ModelSettings:
+        return ModelSettings(
+            self.model, self.temperature, self.seed, self.max_tokens, self.reasoning_effort, self.format,
+            self.logprobs, self.extra,
+        )  # fmt: skip
+
+
+def study_rubric(study: Study, task: TaskDefinition) -> StoredRubric:
+    """The task's rubric for judges as the study has it; at first the benchmark's own, kept from then on.
+
+    A rubric made of a task's own words (a table's) follows the task until somebody edits it.
+    """
+    benchmark = get_benchmark(study.benchmark)
+    declared = isinstance(benchmark, JudgedBenchmark) and task.task in benchmark.judge_rubrics()
+    stored = current_rubric(study, task.task)
+    if stored is not None and (declared or stored.origin != "benchmark"):
+        return stored
+    return add_rubric(study, task.task, rubric_of(benchmark, task).texts, "benchmark", now().isoformat())
+
+
+def judge_prompt(study: Study, task: TaskDefinition, language: str = "auto") -> JudgePrompt:
+    """The prompt that a judge of this study gets for a task.
+
+    Raises:
+        UsageError: its rubric is not there in that language.
+    """
+    texts = study_rubric(study, task).texts
+    if language not in ("auto", *texts):
+        raise UsageError(f"There is no rubric of {task.task} in {language!r}.", "", f"There is: {', '.join(texts)}.")
+    return JudgePrompt(task, texts, rubric_of(get_benchmark(study.benchmark), task).also_sees, language)
+
+
+def make_budget(options: JudgeOptions, share: float | None = None) -> Budget:
+    """Counts what calls of this model cost; `share` "batch" prices come from the table.
+
+    Raises:
+        UsageError: there is a cap and no price.
+    """
+    table = load_prices(options.prices)
+    price = table.price_of(options.model)
+    if price is None and options.max_cost is not None:
+        raise UsageError(
+            f"Nobody knows what {options.model!r} costs, so no --max-cost can be kept.", "",
+            f'Put it into a file for --prices, under [models]:   "{options.model}" = {{ input = 1.0, output = 2.0 }}',
+        )  # fmt: skip
+    return Budget(price, options.max_cost, 1.0 if share is None else share)
+
+
+def batch_share(options: JudgeOptions) -> float:
+    """What a batch costs as a share of the same calls made at once."""
+    table: PriceTable = load_prices(options.prices)
+    return table.batch
+
+
+def make_askers(
+    study: Study, tasks: Sequence[TaskDefinition], options: JudgeOptions, backend: Backend | None, budget: Budget
+) -> list[ChatAsker]:
+    """One chat judge a task, all under one name that no other judge of this study bears."""
+    prompts = [judge_prompt(study, task, options.language) for task in tasks]
+    parameters = options.settings.as_json()
+    if options.samples > 1:
+        warm = {"sample_temperature": SAMPLE_TEMPERATURE} if options.temperature == 0 else {}
+        parameters = {**parameters, "samples": options.samples, **warm}
+    wanted = options.name or options.model.rsplit("/", 1)[-1]
+    records = [JudgeRecord(prompt.task.task, wanted, options.model, prompt.version, parameters) for prompt in prompts]
+    known = [judge for task in tasks for judge in judges_of_task(study, task.task).values()]
+    name = free_name(wanted, records, known)
+    shortcuts = getattr(get_benchmark(study.benchmark), "without_asking", None)
+    return [
+        ChatAsker(prompt, options.settings, backend, budget, judge=replace(record, name=name),
+                  samples=options.samples, shortcuts=shortcuts)
+        for prompt, record in zip(prompts, records, strict=True)
+    ]  # fmt: skip
+
+
+def chat_backend(options: JudgeOptions) -> Backend:
+    """The server that the user named.
+
+    Raises:
+        ServerUnusableError: no key, and no server of the user's own.
+    """
+    from judges.backends.chat import ChatBackend, Transport
+
+    return ChatBackend(
+        options.settings, base_url=options.base_url, key_variable=options.key_variable,
+        concurrency=options.concurrency, transport=Transport(options.timeout_s, options.retries, options.backoff_s),
+    )  # fmt: skip
