@@ -89,9 +89,9 @@ def current_folder() -> Path:
 
 
 def _load_commands() -> None:
-    from annotate.cli import audit, doctor, export, gate, judge, label, openings, report, score, study
+    from annotate.cli import audit, doctor, export, gate, judge, label, openings, report, retune, score, study
 
-    for module in (openings, study, score, label, judge, audit, report, gate, export, doctor):
+    for module in (openings, study, score, label, judge, audit, report, retune, gate, export, doctor):
         module.register(app)
 
 

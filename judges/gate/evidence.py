@@ -167,7 +167,8 @@ def _repeats(study: Study, judge: JudgeOf) -> dict[str, list[str | None]]:
 
 def tuned_items(study: Study, judge: JudgeOf) -> frozenset[str]:
     """Items that the judge's prompt was tuned or chosen on: what it says of them says nothing of it."""
-    versions = {record["prompt_version"] for record in study.journal_records("retune_candidate")}
+    candidates = study.journal_records("retune_candidate")
+    versions = {one["prompt_version"] for one in candidates if one["origin"] != "base"}
     split = current_split(study, judge.task)
     if split is None or judge.prompt_version not in versions:
         return frozenset()

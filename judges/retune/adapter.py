@@ -118,7 +118,10 @@ class RubricAdapter:
         )
 
     def make_reflective_dataset(
-        self, candidate: Texts, eval_batch: Any, components_to_update: Sequence[str]
+        self,
+        candidate: Texts,  # noqa: ARG002
+        eval_batch: Any,
+        components_to_update: Sequence[str],
     ) -> dict[str, list[dict[str, Any]]]:
         """The batch's items with what was said of them; mistakes first, so that they are read first."""
         wrong = [one for one in eval_batch.trajectories if one.reading.label != one.item.label]
@@ -134,7 +137,7 @@ class BalancedSampler:
         self._queues: dict[str, list[int]] = {}
         self._turn = 0
 
-    def next_minibatch_ids(self, loader: Any, state: Any) -> list[int]:
+    def next_minibatch_ids(self, loader: Any, state: Any) -> list[int]:  # noqa: ARG002
         """Indexes of train items."""
         ids = list(loader.all_ids())
         by_label: dict[str, list[int]] = {}
@@ -271,7 +274,7 @@ def search(
     Raises:
         OverreadError: a cap was reached, or a server cannot be used; what was answered is kept.
     """
-    from gepa import optimize
+    from gepa.api import optimize
 
     base = dict(judging.prompt.texts)
     adapter = RubricAdapter(judging, val)
@@ -284,17 +287,18 @@ def search(
         late = done - max(watcher.best_iteration, 0) >= settings.patience
         return proposer.fault is not None or stopped() or done >= settings.proposals or late
 
-    def module(state: Any, trajectories: Any, scores: Any, candidate_idx: int, candidate: Texts) -> list[str]:
+    def language(state: Any, *_: Any) -> list[str]:
         return [chosen[(int(state.i) + 1) % len(chosen)]]
 
-    optimize(
+    run: Any = optimize  # its protocols are those of a package without a stable typing
+    run(
         seed_candidate=base,
         trainset=list(train),
         valset=list(val),
         adapter=adapter,
         custom_candidate_proposer=proposer,
         batch_sampler=BalancedSampler(settings.minibatch, settings.seed),
-        module_selector=module,
+        module_selector=language,
         stop_callbacks=[enough],
         logger=_Silent(),
         callbacks=[watcher],

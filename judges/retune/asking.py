@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from judges.asking import Backend, Outcome, outcome_of
 from judges.backends.answer import Answer, ModelSettings, Question
@@ -32,6 +32,27 @@ _BATCH = 64
 
 class CapReachedError(OverreadError):
     """The next call could pass the cap; what was answered is kept, and the same command goes on with a higher cap."""
+
+
+class _SharedBudget(Budget):
+    """A budget whose cap holds for what others spend too."""
+
+    others: tuple[_SharedBudget, ...] = ()
+
+    def reserve(self, amount: float) -> bool:
+        """Set money aside; False when all together could pass the cap."""
+        theirs = sum(other.spent + other._reserved for other in self.others)
+        if self.cap is not None and self.spent + self._reserved + theirs + amount > self.cap:
+            return False
+        self._reserved += amount
+        return True
+
+
+def one_purse(first: Budget, second: Budget) -> tuple[Budget, Budget]:
+    """Two budgets, of two models, under one cap."""
+    one, other = (_SharedBudget(budget.price, budget.cap, budget.share) for budget in (first, second))
+    one.others, other.others = (other,), (one,)
+    return one, other
 
 
 @dataclass(slots=True)
@@ -121,10 +142,13 @@ class Judging:
     async def _ask_all(self, calls: Sequence[_Call]) -> dict[str, Outcome]:
         found: dict[str, Outcome] = {}
         waiting: list[tuple[str, KeptAnswer]] = []
+        faults: list[Exception] = []
         places = asyncio.Semaphore(self._concurrency)
 
         async def one(call: _Call) -> None:
             async with places:
+                if faults:
+                    return
                 if not self.budget.reserve(call.most):
                     raise at_cap(self.budget)
                 answer = await self._backend.ask(
@@ -141,14 +165,19 @@ class Judging:
                 self._keep(waiting)
             self._told()
 
-        tasks = [asyncio.create_task(one(call)) for call in calls]
+        async def safely(call: _Call) -> None:
+            """What is on its way when another call fails is waited for: it is paid for, and kept."""
+            try:
+                await one(call)
+            except Exception as fault:
+                faults.append(fault)
+
         try:
-            await asyncio.gather(*tasks)
+            await asyncio.gather(*(safely(call) for call in calls))
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             self._keep(waiting)
+        if faults:
+            raise faults[0]
         return found
 
     def _keep(self, waiting: list[tuple[str, KeptAnswer]]) -> None:

@@ -101,7 +101,7 @@ def _taught(study: Study, wanted: set[str]) -> dict[str, _Said]:
 
 
 def _measured(study: Study, wanted: set[str]) -> dict[str, _Said]:
-    found = {}
+    found: dict[str, _Said] = {}
     for item, said in blind_labels(study).items():
         if item in wanted and (label := _resolved(said)) is not None:
             found[item] = (label, "", ())
@@ -111,4 +111,3 @@ def _measured(study: Study, wanted: set[str]) -> dict[str, _Said]:
 def _resolved(said: BlindLabels) -> str | None:
     decision = Adjudication(said.adjudicated.value) if said.adjudicated is not None else None
     return statistical_label({who: label.value for who, label in said.people.items()}, decision).label
-

@@ -27,7 +27,7 @@ from judges.retune.asking import Judging, Reflector, Tally
 from judges.retune.examples import covering, with_examples
 from judges.retune.items import TuneItem, measured_ids, tune_items
 from judges.retune.leakage import leaks
-from judges.retune.promotion import Paired, Prompts, Promotion, promotion
+from judges.retune.promotion import Paired, Promotion, Prompts, promotion
 from judges.retune.reflection import Example, components, word_count
 from judges.retune.splits import ensure_split, unseal
 from store.errors import NotEnoughError
@@ -177,8 +177,8 @@ class Retune:
         if not self.train and not self.val:
             return NotEnoughError(
                 "There are no labels to tune on.",
-                "Items of the stream estimate are never tuned on: what a prompt was fitted to cannot say how good it is.",
-                f"Draw items to learn from and label them: overread sample --task {self.task.task} --stream learn --n 120",
+                "Items of the stream estimate are never tuned on: what a prompt was fitted to says nothing of it.",
+                f"Draw items to learn from and label them: overread sample --task {self.task.task} --stream learn",
             )
         what = "; ".join(f"{part} has too few items of {label}: {more} more" for part, label, more in short)
         return NotEnoughError(
@@ -196,13 +196,10 @@ class Retune:
         extra = len(self.train) + len(self.val) if own.examples else 0
         calls = len(self.val) + own.proposals * each + extra + 2 * len(self.test_ids)
         sizes = [tokens_of(self.prompt.of(i.item.payload, i.texts, i.item.slices).messages) for i in self.val]
-        labels = {
-            part: dict(Counter(one.label for one in items)) for part, items in (("train", self.train), ("val", self.val))
-        }
+        parts = {"train": self.train, "val": self.val}
+        labels = {part: dict(Counter(one.label for one in items)) for part, items in parts.items()}
         mean = round(sum(sizes) / max(len(sizes), 1))
-        return Plan(
-            len(self.train), len(self.val), len(self.test_ids), calls, own.proposals, calls * mean, labels
-        )
+        return Plan(len(self.train), len(self.val), len(self.test_ids), calls, own.proposals, calls * mean, labels)
 
     def retune_id(self, options: JudgeOptions, reflect: JudgeOptions | None, by_hand: Mapping[str, str] | None) -> str:
         """The same for the same search: so it goes on instead of beginning anew."""
@@ -279,9 +276,7 @@ class Retune:
         options, backend, budget = reflect
         reflector = Reflector(self.study, self.task.task, options.settings, backend, budget, runner)
         languages = components(self.prompt.texts, [*self.train, *self.val], self.prompt)
-        proposer: Proposer = search(
-            judging, reflector, self.train, self.val, self.settings, noted, stopped, languages
-        )
+        proposer: Proposer = search(judging, reflector, self.train, self.val, self.settings, noted, stopped, languages)
         judging.tally.reflections = reflector.asked
         return proposer.refused
 
@@ -414,4 +409,3 @@ def _judged(record: JudgeRecord, prompt: JudgePrompt, item: TuneItem, outcome: O
 def _without_texts(document: Mapping[str, Any]) -> dict[str, Any]:
     """The outcome without the candidates, which are journaled on their own."""
     return {name: value for name, value in document.items() if name != "candidates"}
-

@@ -34,12 +34,12 @@ class SearchLog:
 def begin(study: Study, retune_id: str, task: str, settings: Mapping[str, Any], at: str) -> None:
     """Journal that a search begins; one that goes on is not begun again."""
     if not any(one["retune_id"] == retune_id for one in study.journal_records(BEGUN)):
-        study.record(
-            [{"type": BEGUN, "retune_id": retune_id, "task": task, "settings": dict(settings), "at": at}]
-        )
+        study.record([{"type": BEGUN, "retune_id": retune_id, "task": task, "settings": dict(settings), "at": at}])
 
 
-def note_candidate(study: Study, retune_id: str, task: str, candidate: Candidate, version: str, cost: float, at: str) -> None:
+def note_candidate(
+    study: Study, retune_id: str, task: str, candidate: Candidate, version: str, cost: float, at: str
+) -> None:
     """Journal a candidate once; `version` is that of its whole prompt, `cost` what the search had cost by then."""
     there = (one for one in study.journal_records(CANDIDATE) if one["retune_id"] == retune_id)
     if any((one["number"], one["prompt_version"]) == (candidate.number, version) for one in there):
