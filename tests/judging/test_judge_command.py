@@ -1,0 +1,107 @@
+"""The command: what it says, what it prints as JSON, how it ends; keys come from the environment alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from store.study import Study
+from tests.commands import Overread
+from tests.judging.chat_server import Reply, always, serving
+from tests.judging.conftest import make_study, rows
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    return make_study(tmp_path, rows(6))
+
+
+def test_a_dry_run_says_calls_tokens_and_cost_and_calls_nobody(study: Path, overread_cli: Overread) -> None:
+    with serving(always("CORRECT")) as server:
+        said = overread_cli(
+            "--study", study, "judge", "--model", "gpt-4o", "--base-url", server.url, "--dry-run", "--json",
+            "--repeat", "2", "--samples", "3",
+        )  # fmt: skip
+        assert server.count == 0
+    [found] = said.json()["dry_run"]
+    assert (found["slots"], found["before"], found["calls"]) == (12, 0, 36)
+    assert 0 < found["cost"] < found["cost_at_most"]
+
+
+def test_a_run_prints_json_alone_and_the_audit_knows_the_judge(study: Path, overread_cli: Overread) -> None:
+    with serving(always("CORRECT")) as server:
+        done = overread_cli("--study", study, "judge", "--model", "org/my-model", "--base-url", server.url, "--json")
+    [run] = done.json()["runs"]
+    assert (run["judge"], run["judged"], run["requests"], run["cost"]) == ("my-model", 6, 6, None)
+    audit = overread_cli("--study", study, "audit", "--json").json()
+    assert audit["tasks"]["qa"]["judges"]["my-model"]["raw_agreement"]["value"] == 0.5
+    assert overread_cli("--study", study, "doctor").exit_code == 0
+
+
+def test_the_key_comes_from_the_environment_and_is_nowhere_in_the_study(study: Path, overread_cli: Overread) -> None:
+    refused = overread_cli("--study", study, "judge", "--model", "m")
+    assert refused.exit_code == 1 and "no key in OPENAI_API_KEY" in refused.stderr
+    with serving(lambda request: Reply({"error": {"message": "bad key"}}, 401)) as server:
+        wrong = overread_cli(
+            "--study", study, "judge", "--model", "m", "--base-url", server.url, "--key-env", "MY_KEY",
+            env={"MY_KEY": "sk-very-secret"},
+        )  # fmt: skip
+    assert wrong.exit_code == 1 and "valid key" in wrong.stderr
+    for file in study.parent.iterdir():
+        assert b"sk-very-secret" not in file.read_bytes()
+
+
+def test_a_cap_needs_a_price_and_ends_the_run_with_no(study: Path, overread_cli: Overread) -> None:
+    with serving(always("CORRECT")) as server:
+        base = ("--study", study, "judge", "--model", "mine", "--base-url", server.url)
+        unknown = overread_cli(*base, "--max-cost", "1")
+        assert unknown.exit_code == 2 and "Nobody knows what 'mine' costs" in unknown.stderr
+        prices = study.with_name("prices.toml")
+        prices.write_text("[models]\nmine = { input = 1.0, output = 10.0 }\n", encoding="utf-8")
+        capped = overread_cli(*base, "--prices", prices, "--max-cost", "0.009", "--max-tokens", "100", "--json")
+        assert capped.exit_code == 1
+        [run] = capped.json()["runs"]
+        assert run["outcome"] == "cap" and 0 < run["cost"] <= 0.009
+        assert run["judged"] + run["left"] == 6
+        prices.write_text("[models]\nmine = { input = -1.0 }\n", encoding="utf-8")
+        assert "prices.toml is no table of prices" in overread_cli(*base, "--prices", prices).stderr
+
+
+def test_two_judges_are_compared_without_a_call(study: Path, overread_cli: Overread) -> None:
+    with serving(always("CORRECT")) as server:
+        overread_cli("--study", study, "judge", "--model", "a", "--base-url", server.url)
+        server.script = always("INCORRECT")
+        drift = overread_cli("--study", study, "judge", "--model", "b", "--base-url", server.url, "--drift", "a")
+        assert drift.exit_code == 0 and "same label on 0 of 6 items" in drift.stdout
+    compared = overread_cli("--study", study, "judge", "--compare", "a", "b", "--json").json()["comparison"]["qa"]
+    assert (compared["both"], compared["same"], compared["right_before"], compared["right_after"]) == (6, 0, 3, 3)
+    nobody = overread_cli("--study", study, "judge", "--compare", "a", "zzz")
+    assert nobody.exit_code == 2 and "no judge 'zzz'" in nobody.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "Which model"),
+        (["--model", "m", "--items", "some"], "--items some"),
+        (["--model", "m", "--format", "xml"], "--format xml"),
+        (["--model", "m", "--task", "nope"], "no task 'nope'"),
+        (["--model", "m", "--language", "fr", "--base-url", "http://127.0.0.1:9/v1"], "no rubric of qa in 'fr'"),
+    ],
+)
+def test_what_cannot_work_is_told(study: Path, overread_cli: Overread, arguments: list[str], words: str) -> None:
+    done = overread_cli("--study", study, "judge", *arguments)
+    assert done.exit_code == 2 and words in done.stderr
+
+
+def test_rubrics_are_journaled_and_survive_a_lost_database(study: Path, overread_cli: Overread) -> None:
+    with serving(always("CORRECT")) as server:
+        overread_cli("--study", study, "judge", "--model", "m", "--base-url", server.url)
+    with Study.open(study) as opened:
+        before = opened.rows("SELECT task, version, texts FROM judge_rubrics")
+    assert len(before) == 1
+    study.unlink()
+    assert overread_cli("--study", study, "doctor", "--rebuild").exit_code == 0
+    with Study.open(study) as opened:
+        assert opened.rows("SELECT task, version, texts FROM judge_rubrics") == before
