@@ -108,3 +108,11 @@ def apply_items(connection: Any, record: Mapping[str, Any]) -> None:
             unnest(from_json(?, '["DOUBLE"]'))""",
         [record["draw_id"], items, record["start"], len(record["rows"]), groups, strata, probabilities],
     )
+
+
+def count_absent(study: Study, draw_id: str) -> int:
+    """How many items of a draw the study does not hold: its files must be imported again."""
+    count: int = study.rows(
+        "SELECT count(*) FROM draw_items WHERE draw_id = ? AND item_id NOT IN (SELECT item_id FROM items)", [draw_id]
+    )[0][0]
+    return count

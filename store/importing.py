@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,10 +96,12 @@ def import_records(
     skip_bad: bool = False,
     at: str = "",
     sampled: str = "unknown",
+    tasks: Sequence[Mapping[str, Any]] = (),
 ) -> ImportReport:
     """Read a stream of records into the study, all or nothing.
 
-    `sampled` says how the items whose labels come with the files were chosen: `srs`, `census` or `unknown`.
+    `sampled` says how the items whose labels come with the files were chosen: `srs`, `census` or `unknown`. `tasks` are
+    the journal records of task definitions that come with the files.
 
     Raises:
         BadInputError: the stream holds fatal problems and `skip_bad` is off; the study is as it was.
@@ -112,7 +114,8 @@ def import_records(
             staged = stage(_readable(records), folder, report.problems)
             if not skip_bad and any(problem.fatal for problem in report.problems):
                 raise BadInputError(report.problems)
-            _merge_into(study, staged, files, report, skip_bad=skip_bad, at=at or now().isoformat(), sampled=sampled)
+            moment = at or now().isoformat()
+            _merge_into(study, staged, files, report, skip_bad=skip_bad, at=moment, sampled=sampled, tasks=tasks)
     except (OSError, NotWrittenError) as error:
         raise _not_imported(study, error) from error
     return report
@@ -142,6 +145,7 @@ def _merge_into(
     skip_bad: bool,
     at: str,
     sampled: str,
+    tasks: Sequence[Mapping[str, Any]],
 ) -> None:
     import_id = secrets.token_hex(8)
     records = [_import_record(file, import_id, at) for file in files]
@@ -160,7 +164,7 @@ def _merge_into(
         for kind in STAGES:
             connection.execute(f"DROP TABLE temp.stage_{kind}")
 
-    study.change(work, records)
+    study.change(work, [*tasks, *records])
 
 
 def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any]:

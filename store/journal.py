@@ -119,7 +119,7 @@ class Reading:
         ids: the ids of all intact lines.
         torn: bytes after the last newline that are no complete line: an act that was never acknowledged.
         good_bytes: length of the file up to the end of its last intact line before any torn one.
-        damaged: line numbers whose hash does not match (only with `tolerant`).
+        damaged: the lines whose hash does not match, number and bytes (only with `tolerant`).
         unended: the last line is complete but for its newline.
     """
 
@@ -127,7 +127,7 @@ class Reading:
     ids: set[str]
     torn: bytes
     good_bytes: int
-    damaged: list[int]
+    damaged: list[tuple[int, bytes]]
     unended: bool
 
 
@@ -140,7 +140,7 @@ def read_journal(path: Path, *, tolerant: bool = False, known: Collection[str] =
     """
     entries: list[Entry] = []
     ids: set[str] = set()
-    damaged: list[int] = []
+    damaged: list[tuple[int, bytes]] = []
     torn = b""
     good_bytes = 0
     unended = False
@@ -158,7 +158,7 @@ def read_journal(path: Path, *, tolerant: bool = False, known: Collection[str] =
         elif text and not tolerant:
             parse_line(text, line)
         elif text:
-            damaged.append(line)
+            damaged.append((line, text))
         good_bytes += len(raw)
     return Reading(entries, ids, torn, good_bytes, damaged, unended)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from store.errors import NotWrittenError, OverreadError, StudyDamagedError, StudyLockedError, UsageError
 from store.files import private_umask
-from store.journal import journal_path
+from store.journal import journal_path, read_journal
 
 if TYPE_CHECKING:
     import duckdb
@@ -135,8 +135,7 @@ def explain(path: Path, message: str) -> OverreadError:
     if "WAL" in said.replace(path.name, "").replace(str(path.parent), "") or "write-ahead" in said.lower():
         return StudyDamagedError(
             f"The write-ahead log of {path.name} is damaged.",
-            f"{path.name}.wal cannot be replayed, or is another copy's. No label is lost: every label also stands in"
-            " the journal beside it.",
+            f"{path.name}.wal cannot be replayed, or is another copy's. {_what_the_journal_saves(path)}",
             f"{command(path, 'doctor --repair')}   (keeps the damaged file under another name)",
         )
     if "version number" in said:
@@ -146,6 +145,18 @@ def explain(path: Path, message: str) -> OverreadError:
             "Upgrade: pip install -U duckdb",
         )
     return _damaged(path, _first_line(said))
+
+
+def _what_the_journal_saves(path: Path) -> str:
+    """What is lost when only the journal is left of labels: exactly what can be said without the study."""
+    journal = journal_path(path)
+    if not journal.exists():
+        return f"{journal.name} is missing too: labels that only the log held are lost with it."
+    damaged = len(read_journal(journal, tolerant=True).damaged)
+    if damaged:
+        lines = "1 line" if damaged == 1 else f"{damaged} lines"
+        return f"{lines} of {journal.name} cannot be read either; every label of its other lines is safe."
+    return "No label is lost: every label also stands in the journal beside it."
 
 
 def _damaged(path: Path, said: str) -> StudyDamagedError:
@@ -158,7 +169,7 @@ def _damaged(path: Path, said: str) -> StudyDamagedError:
         )
     return StudyDamagedError(
         title,
-        f"{said} No label is lost: every label also stands in the journal beside it.",
+        f"{said} {_what_the_journal_saves(path)}",
         f"{command(path, 'doctor --rebuild')}   (makes the study anew from its journal; keeps the damaged file)",
     )
 

@@ -11,6 +11,7 @@ from store.database import in_transaction
 from store.errors import NotWrittenError, SaveError, StudyDamagedError
 from store.files import free_name, told_of, write_private
 from store.journal import FORMAT, Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
+from store.losses import loss_of
 from store.opening import command, is_fault_of_data
 
 HEADER = "header"
@@ -35,7 +36,7 @@ def open_journal(connection: Any, path: Path, settings: Mapping[str, Any]) -> tu
     file = journal_path(path)
     known = known_ids(connection)
     reading = read_journal(file, tolerant=True, known=known) if file.exists() else None
-    _refuse_damaged(path, settings, reading, known)
+    _refuse_damaged(connection, path, settings, reading, known)
     journal = Journal(file)
     try:
         return journal, _settle(connection, path, settings, journal, reading, known)
@@ -83,21 +84,23 @@ def _all_acts(count: int) -> str:
     return "the only act" if count == 1 else f"all {count} acts"
 
 
-def _refuse_damaged(path: Path, settings: Mapping[str, Any], reading: Reading | None, known: set[str]) -> None:
+def _refuse_damaged(
+    connection: Any, path: Path, settings: Mapping[str, Any], reading: Reading | None, known: set[str]
+) -> None:
     name = journal_path(path).name
     if reading is None:
         if known:
             raise _gone(path, "is missing", len(known))
         return
     if reading.damaged:
-        raise _damaged(path, reading, known)
+        raise _damaged(connection, path, reading)
     if not reading.entries:
         if known:
             raise _gone(path, "is empty", len(known))
         return
     header = reading.entries[0].record
     if header["type"] != HEADER:
-        raise _damaged(path, reading, known)
+        raise _damaged(connection, path, reading)
     refuse_other_study(path, settings, header)
     if header["format"] > FORMAT:
         raise StudyDamagedError(f"{name} was written by a newer overread.", "Nothing was changed.", "Upgrade overread.")
@@ -118,22 +121,21 @@ def refuse_other_study(path: Path, settings: Mapping[str, Any], header: Mapping[
         )
 
 
-def _damaged(path: Path, reading: Reading, known: set[str]) -> JournalDamagedError:
-    """Counting tells what is lost: a line that is damaged here and whole in the study is missing from `reading`."""
-    elsewhere = len(known - reading.ids)
-    acts = len([line for line in reading.damaged if line > 1])
-    lost = max(0, acts - elsewhere)
-    lines = ", ".join(str(line) for line in reading.damaged[:10]) + (" …" if len(reading.damaged) > 10 else "")
-    loss = (
-        "Nothing is lost: the study holds what they said."
-        if not lost
-        else f"{lost} acts stand nowhere else and are lost; the study holds the rest."
-    )
+def _damaged(connection: Any, path: Path, reading: Reading) -> JournalDamagedError:
+    numbers = [line for line, _ in reading.damaged]
+    lines = ", ".join(map(str, numbers[:10])) + (" …" if len(numbers) > 10 else "")
+    absent = [entry for entry in stored_entries(connection) if entry.event_id not in reading.ids]
+    loss = loss_of(reading.damaged, absent, reading.ids)
+    said = "Nothing is lost: the study holds what they said." if loss.nothing else _sentence(loss.words())
     return JournalDamagedError(
         f"The journal of {path.name} is damaged.",
-        f"{journal_path(path).name}, line {lines or 1}: not what was written. {loss}",
+        f"{journal_path(path).name}, line {lines or 1}: not what was written. {said}",
         f"{command(path, 'doctor --repair')}   (mends it and keeps the damaged file under another name)",
     )
+
+
+def _sentence(clause: str) -> str:
+    return f"{clause[0].upper()}{clause[1:]}; the study holds the rest."
 
 
 def _bring_together(connection: Any, path: Path, journal: Journal, reading: Reading, known: set[str]) -> list[str]:

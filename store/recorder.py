@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from store.applying import apply_entries, apply_missing, keep_record, known_ids
+from store.applying import apply_entries, apply_missing, known_ids
 from store.database import Database, in_transaction, roll_back
 from store.errors import OverreadError, SaveError
 from store.journal import Entry, Journal
@@ -79,8 +79,7 @@ class Recorder:
 
         def whole() -> None:
             work(connection)
-            for entry in entries:
-                keep_record(connection, entry, entry.record)
+            apply_entries(connection, entries)
 
         try:
             in_transaction(connection, whole)

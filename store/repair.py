@@ -18,6 +18,7 @@ from store.events import EVENT, event_of
 from store.files import free_name, fsync_folder, keep_copy, move_aside, told_of, write_atomically
 from store.founding import SETTINGS, founded, load_settings
 from store.journal import Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
+from store.losses import loss_of
 from store.opening import command, connect, real_path
 from store.reconcile import (
     GAP,
@@ -179,13 +180,12 @@ def _replace_journal(file: Path, reading: Reading, stored: Sequence[Entry], sett
     except BaseException:
         kept.unlink()
         raise
-    acts = [line for line in reading.damaged if line > 1]
-    missing = max(0, len(acts) - len(recovered))
-    fate = "nothing is lost" if not missing else f"{missing} stand in neither file and are lost"
     count = max(1, len(reading.damaged))
     lines = "1 line of the journal was" if count == 1 else f"{count} lines of the journal were"
+    back = "1 act" if len(recovered) == 1 else f"{len(recovered)} acts"
+    loss = loss_of(reading.damaged, recovered, reading.ids)
     return [
-        f"{lines} damaged; {len(recovered)} acts came back from the study, {fate}.",
+        f"{lines} damaged; {back} came back from the study, {loss.words()}.",
         f"The damaged journal is kept as {kept.name}.",
     ]
 

@@ -110,6 +110,14 @@ class Study:
             self._journal.close()
             _open_paths.discard(self.path)
 
+    def discard(self) -> None:
+        """Close a study that nobody has labelled in and remove its files; with a person's act in it, only close it."""
+        worked_in = bool(self.rows("SELECT 1 FROM label_events LIMIT 1"))
+        self.close()
+        if not worked_in:
+            for file in (self.path.with_name(f"{self.path.name}.wal"), self.path, journal_path(self.path)):
+                file.unlink(missing_ok=True)
+
     def __enter__(self) -> Study:
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,18 +27,32 @@ def version_of(definition: Mapping[str, Any]) -> str:
     return digest("task", definition)[:12]
 
 
-def add_tasks(study: Study, definitions: list[Mapping[str, Any]], at: str) -> list[str]:
+def add_tasks(study: Study, definitions: Sequence[Mapping[str, Any]], at: str) -> list[str]:
     """Store the definitions whose version the study does not have yet; returns the names of tasks that changed."""
-    known = {(row[0], row[1]) for row in study.rows("SELECT task, version FROM tasks")}
-    records = [
+    records = task_records(study, definitions, at)
+    if records:
+        study.record(records)
+    return [str(record["task"]) for record in records]
+
+
+def task_records(
+    study: Study, definitions: Sequence[Mapping[str, Any]], at: str, *, bring_back: bool = False
+) -> list[dict[str, Any]]:
+    """The journal records of definitions whose version the study does not have yet.
+
+    With `bring_back` also of those that it had, and that another version has replaced since.
+    """
+    known = (
+        {(stored.task, stored.version) for stored in current_tasks(study)}
+        if bring_back
+        else {(row[0], row[1]) for row in study.rows("SELECT task, version FROM tasks")}
+    )
+    return [
         {"type": "task", "task": definition["task"], "version": version_of(definition), "position": position,
          "definition": dict(definition), "at": at}
         for position, definition in enumerate(definitions)
         if (definition["task"], version_of(definition)) not in known
     ]  # fmt: skip
-    if records:
-        study.record(records)
-    return [str(record["task"]) for record in records]
 
 
 def current_tasks(study: Study) -> list[StoredTask]:

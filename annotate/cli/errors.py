@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Iterator
 
 from store.errors import OverreadError
 from store.safe_text import safe_text
@@ -43,10 +44,20 @@ def _report_cut_bytecode(frames: traceback.StackSummary) -> int:
     return EXIT_UNEXPECTED
 
 
+def _trace(error: BaseException) -> Iterator[str]:
+    """The whole trace, causes first: places and kinds of errors; messages could hold an item's text and stay out."""
+    earlier = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if earlier is not None:
+        yield from _trace(earlier)
+        yield "then:\n"
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{type(error).__name__} (its message is not shown: it could hold an item's text)\n"
+
+
 def report_unexpected(error: Exception) -> int:
     """Print where an unexpected error happened, without its message: that could hold an item's text."""
     if os.environ.get("OVERREAD_DEBUG"):
-        traceback.print_exception(error)
+        sys.stderr.writelines(_trace(error))
         return EXIT_UNEXPECTED
     frames = traceback.extract_tb(error.__traceback__)
     if isinstance(error, EOFError) and any("importlib" in frame.filename for frame in frames):

@@ -17,7 +17,9 @@ from store.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from annotate.desk.desk import Desk
     from judges.benchmarks.benchmark import TaskDefinition
+    from store.study import Study
 
 _PLAIN = "Use `overread label --plain`: it asks line by line."
 MODES = ("item", "block", "never", "assisted")
@@ -81,6 +83,7 @@ def run_desk(
     check_keys(keys_file(keys), remapped, [definition for definition, _ in task_definitions(study).values()])
     who = annotator.strip() or user_name()
     desk = sit_down(study, who, task=task, mode=mode or None, seed=seed, minutes=minutes)  # type: ignore[arg-type]
+    tell_absent(study, desk)
     if plain:
         run_plain(desk, remapped)
         return
@@ -90,6 +93,28 @@ def run_desk(
         raise typer.Exit(code)
     for sentence in desk.summary():
         typer.echo(sentence)
+
+
+def tell_absent(study: Study, desk: Desk) -> None:
+    """Say when drawn items are not in the study (any more): a queue that cannot be shown is not one that is done.
+
+    Raises:
+        UsageError: none of them is there.
+    """
+    from annotate.cli.output import note
+    from store.draws import count_absent
+
+    absent = count_absent(study, desk.draw.draw_id)
+    if not absent:
+        return
+    files = list(dict.fromkeys(record["path"] for record in study.journal_records("import")))
+    again = f"Import them again: {', '.join(files) or 'the result files'}"
+    if not desk.queue.items:
+        raise UsageError(
+            "The items to label are not in the study.",
+            f"{absent} items were drawn; none of them is here. Labels given before are kept.", again,
+        )  # fmt: skip
+    note(f"overread: {absent} drawn items are not in the study and are left out; labels on them are kept. {again}")
 
 
 def open_here(study: Path | None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,7 +43,7 @@ def open_files(
     from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.main import current_folder
     from annotate.cli.output import note
-    from annotate.cli.study import require_files
+    from annotate.cli.study import create_study, print_report, read_into, require_files, tell_notices
     from store.study import Study
 
     require_files(files)
@@ -49,14 +51,18 @@ def open_files(
         require_terminal()
         load_screen_meanwhile()
     benchmark = recognise(files)
-    path = current_folder() / f"{file_stem(system or system_name(files[0]))}.duckdb"
-    if path.exists():
+    named = system or system_name(files[0])
+    path = current_folder() / f"{file_stem(named)}.duckdb"
+    is_new = not path.exists()
+    if not is_new:
         note(f"overread: {path.name} is there already; what is new in the files is added to it.")
-        study = Study.open(path)
-    else:
-        study = new_study(path, benchmark)
-    with study:
-        fill(study, files, system=system or system_name(files[0]), judge=judge, skip_bad=skip_bad)
+    with create_study(path, benchmark) if is_new else Study.open(path) as study:
+        tell_notices(study)
+        refuse_other_benchmark(study, benchmark)
+        with discarded_if_it_fails(study) if is_new else nullcontext():
+            report = read_into(study, files, [], system=named, judge=judge, skip_bad=skip_bad)
+        print_report(report)
+        print_scores(study, named)
         if not no_tui:
             run_desk(study, annotator=annotator)
 
@@ -74,7 +80,7 @@ def demo(
     from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
     from annotate.cli.main import current_folder
     from annotate.cli.output import note, say
-    from annotate.cli.study import tell_notices
+    from annotate.cli.study import create_study, read_into, tell_notices
     from annotate.sample import label_sample, sample_runs
     from store.study import Study
 
@@ -82,15 +88,14 @@ def demo(
         require_terminal()
         load_screen_meanwhile()
     path = current_folder() / DEMO_STUDY
-    if path.exists():
-        study = Study.open(path)
-    else:
-        study = new_study(path, "halumem")
-        for run in sample_runs():
-            fill(study, list(run.files), system=run.system, judge="sample-judge", skip_bad=False, quiet=True)
-        note(f"overread: made {path.name} in this folder; delete it when you are done.")
-    with study:
+    is_new = not path.exists()
+    with create_study(path, "halumem") if is_new else Study.open(path) as study:
         tell_notices(study)
+        if is_new:
+            with discarded_if_it_fails(study):
+                for run in sample_runs():
+                    read_into(study, list(run.files), [], system=run.system, judge="sample-judge", skip_bad=False)
+            note(f"overread: made {path.name} in this folder; delete it when you are done.")
         if no_tui:
             given = label_sample(study)
             say(f"{given} items carry the sample's own truth as labels of the annotator 'sample-truth'.")
@@ -99,28 +104,39 @@ def demo(
             run_desk(study, annotator=annotator, plain=plain)
 
 
-def new_study(path: Path, benchmark: str) -> Study:
-    """Make a study and open it."""
-    from annotate.cli.study import create_study
+@contextmanager
+def discarded_if_it_fails(study: Study) -> Iterator[None]:
+    """The block fills a new study; if it fails the study is taken away again.
 
-    return create_study(path, benchmark)
-
-
-def fill(study: Study, files: list[Path], *, system: str, judge: str, skip_bad: bool, quiet: bool = False) -> None:
-    """Import files and print what came of it, and the scores.
-
-    A study whose import failed before anything was in it is taken away again.
+    An empty study would be what the next `open` adds to, of whatever benchmark that is.
     """
+    try:
+        yield
+    except BaseException:
+        study.discard()
+        raise
+
+
+def refuse_other_benchmark(study: Study, benchmark: str) -> None:
+    """Files of one benchmark are not read as another's.
+
+    Raises:
+        UsageError: the study holds another benchmark.
+    """
+    if study.benchmark != benchmark:
+        raise UsageError(
+            f"{study.path.name} holds {study.benchmark}, these files are {benchmark}.", "Nothing was changed.",
+            "Give the files a name of their own: overread open --system NAME FILE…",
+        )  # fmt: skip
+
+
+def print_scores(study: Study, system: str) -> None:
+    """The scores of a system by every judge of the study."""
     from annotate.cli.output import say
     from annotate.cli.score import score_lines
-    from annotate.cli.study import print_report, read_into
     from judges.scoring import score_study
     from store.items import judges, systems
 
-    report = read_into(study, files, [], system=system, judge=judge, skip_bad=skip_bad)
-    if quiet:
-        return
-    print_report(report)
     for name in judges(study):
         for line in score_lines(score_study(study, name, system if system in systems(study) else "", described=False)):
             say(line)

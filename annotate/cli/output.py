@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -20,6 +20,10 @@ SCHEMA_VERSION = 1
 
 Item = TypeVar("Item")
 _SHOWN_PROBLEMS = 50
+_SHOWN_EVERY = 0.5
+"""Seconds between two looks at how far something is."""
+_TOO_EARLY, _FIRST_SHARE = 1.0, 0.01
+"""Before so many seconds, or less than that share, the time left is a guess that would only mislead."""
 
 
 def say(text: str = "") -> None:
@@ -102,36 +106,69 @@ def print_problems(problems: Sequence[Problem]) -> None:
     for problem in problems[:_SHOWN_PROBLEMS]:
         place = ":".join([problem.file, *(str(n) for n in (problem.line, problem.column) if n)])
         kind = "error" if problem.fatal else "note"
-        note(f"{place}: {kind}: {problem.what}" + (f" ({problem.remedy})" if problem.remedy else ""))
+        note(
+            (f"{place}: " if place else "")
+            + f"{kind}: {problem.what}"
+            + (f" ({problem.remedy})" if problem.remedy else "")
+        )
     if len(problems) > _SHOWN_PROBLEMS:
         note(f"… and {len(problems) - _SHOWN_PROBLEMS} more")
 
 
 class Progress:
-    """A line on standard error with count and rate, on a terminal only, at most twice a second."""
+    """A line on standard error with count, rate and time left, on a terminal only, at most twice a second.
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    Args:
+        what: the work, a verb.
+        then: what follows when it is done and takes a while too.
+        total: how many items there are, if that is known.
+        share: what is done of all there is, 0 to 1, where items do not tell. Without both no time left is told.
+    """
+
+    def __init__(self, what: str, *, then: str = "", total: int = 0, share: Callable[[], float] | None = None) -> None:
+        self._what, self._then = what, then
+        self._count = self._width = 0
+        self._share = share or (lambda: self._count / total if total else 0.0)
         self._started = self._shown = time.monotonic()
         self._visible = sys.stderr.isatty()
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The items, counted as they pass."""
-        count = 0
-        for count, item in enumerate(items, start=1):
-            if self._visible and count % 200 == 0:
-                self._show(count)
-            yield item
-        self._finish(count)
+        try:
+            for self._count, item in enumerate(items, start=1):
+                self.show()
+                yield item
+        except BaseException:
+            self._end(f"{self._count:,}, stopped")
+            raise
+        self._end(f"{self._count:,}, done{f'; {self._then} …' if self._then else ''}")
 
-    def _show(self, count: int) -> None:
+    def show(self) -> None:
+        """Show how far it is, if it is time to."""
         now = time.monotonic()
-        if now - self._shown >= 0.5:
+        if self._visible and now - self._shown >= _SHOWN_EVERY:
             self._shown = now
-            rate = count / (now - self._started)
-            sys.stderr.write(f"\r{self._what}: {count:,} ({rate:,.0f}/s) ")
-            sys.stderr.flush()
+            elapsed = now - self._started
+            rate = f"{self._count / elapsed:,.0f}/s"
+            left = time_left(elapsed, self._share())
+            self._line(f"{self._count:,} ({rate}{f', {left}' if left else ''})", "")
 
-    def _finish(self, count: int) -> None:
-        if self._visible and self._shown != self._started:
-            sys.stderr.write(f"\r{self._what}: {count:,}, done{' ' * 20}\n")
+    def _end(self, text: str) -> None:
+        if self._width:
+            self._line(text, "\n")
+
+    def _line(self, text: str, end: str) -> None:
+        line = f"{self._what}: {text}"
+        sys.stderr.write(f"\r{line.ljust(self._width)}{end}")
+        sys.stderr.flush()
+        self._width = len(line)
+
+
+def time_left(elapsed: float, share: float) -> str:
+    """Words for the seconds that remain when so much of the work took so many seconds; "" when that tells nothing."""
+    if elapsed < _TOO_EARLY or not _FIRST_SHARE <= share < 1:
+        return ""
+    left = elapsed * (1 - share) / share
+    if left < 90:
+        return f"about {max(1, round(left))} s left"
+    return f"about {round(left / 60)} min left"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -11,8 +11,10 @@ import typer
 from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
+    from annotate.exchange.own_exports import LabelImport
     from store.importing import ImportReport
     from store.study import Study
+    from store.tasks import StoredTask
 
 IMPORT_HELP = """Read a benchmark's own result files into the study: items and verdicts. Labels are never touched.
 
@@ -71,7 +73,7 @@ def import_files(
     """See IMPORT_HELP."""
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
-    from annotate.exchange.own_exports import import_labels, is_own_export
+    from annotate.exchange.own_exports import is_own_export
     from store.study import Study
 
     require_files([*files, *(answers or [])])
@@ -83,7 +85,7 @@ def import_files(
     with Study.open(study_path(context)) as study:
         tell_notices(study)
         if own:
-            outcome = import_labels(study, own, skip_bad=skip_bad)
+            outcome = read_labels_into(study, own, skip_bad=skip_bad)
             if as_json:
                 print_json(outcome.as_json())
             else:
@@ -141,7 +143,11 @@ def create_study(file: Path, benchmark: str) -> Study:
             f"A study file ends in .duckdb, not {file.suffix or 'nothing'!r}.", "", f"Say {file.stem}.duckdb."
         )
     study = Study.create(file, benchmark)
-    add_tasks(study, [task.as_json() for task in get_benchmark(benchmark).tasks()], now().isoformat())
+    try:
+        add_tasks(study, [task.as_json() for task in get_benchmark(benchmark).tasks()], now().isoformat())
+    except BaseException:
+        study.discard()
+        raise
     return study
 
 
@@ -180,9 +186,10 @@ def read_into(
     """
     from annotate.cli.output import Progress, note, print_problems
     from judges.benchmarks.benchmark import InferringBenchmark, Source, get_benchmark
+    from judges.benchmarks.meter import Meter, watched_by
     from store.importing import BadInputError, ImportedFile, import_records
     from store.study import now
-    from store.tasks import add_tasks
+    from store.tasks import current_tasks, task_records
 
     if sampled not in SAMPLED:
         raise UsageError(f"--sampled {sampled} says nothing.", "", f"Say {', '.join(SAMPLED)}.")
@@ -194,17 +201,74 @@ def read_into(
     definitions = inferring.tasks_for(source) if inferring else benchmark.tasks()
     for sentence in inferring.inference(source) if inferring else ():
         note(sentence)
-    add_tasks(study, [task.as_json() for task in definitions], now().isoformat())
+    at = now().isoformat()
+    inferred = inferring is not None and "tasks" not in named
+    before = current_tasks(study)
+    tasks = task_records(study, [task.as_json() for task in definitions], at, bring_back=not inferred)
     described = [ImportedFile(path, "results", system, judge) for path in files]
     described += [ImportedFile(path, "answers", system, judge) for path in answers]
-    records = Progress("reading").over(benchmark.read(source))
+    meter = Meter([*files, *answers], lambda: progress.show())
+    progress = Progress("reading", then="storing", share=lambda: meter.share)
+    records = progress.over(benchmark.read(source))
     try:
-        report = import_records(study, records, described, skip_bad=skip_bad, at=now().isoformat(), sampled=sampled)
+        with watched_by(meter):
+            report = import_records(study, records, described, skip_bad=skip_bad, at=at, sampled=sampled, tasks=tasks)
     except BadInputError as error:
         print_problems(error.problems)
         raise
     print_problems(report.problems)
+    for sentence in changed_tasks(study, before):
+        note(f"overread: {sentence}")
     return report
+
+
+def changed_tasks(study: Study, before: list[StoredTask]) -> Iterator[str]:
+    """What tasks defined anew mean for labels that were given before."""
+    from judges.benchmarks.benchmark import TaskDefinition
+    from store.tasks import current_tasks
+
+    old = {stored.task: TaskDefinition.from_json(stored.definition) for stored in before}
+    for stored in current_tasks(study):
+        if stored.task not in old:
+            continue
+        values, earlier = ([label.value for label in task.labels] for task in
+                           (TaskDefinition.from_json(stored.definition), old[stored.task]))  # fmt: skip
+        gone = [value for value in earlier if value not in values]
+        added = [value for value in values if value not in earlier]
+        if not gone:
+            continue
+        outside = study.rows(
+            """SELECT count(*) FROM current_labels JOIN current_items i USING (item_id)
+            WHERE i.task = ? AND list_contains(?, value)""",
+            [stored.task, gone],
+        )[0][0]
+        new = f", new {', '.join(added)}" if added else ""
+        yield (
+            f"task {stored.task} is defined anew: gone {', '.join(gone)}{new}. Labels with what is gone: {outside};"
+            " they are kept as they were given, and no agreement counts them."
+        )
+
+
+def read_labels_into(study: Study, files: list[Path], *, skip_bad: bool) -> LabelImport:
+    """Import our own exports; bad places are printed before the error is raised.
+
+    Raises:
+        BadInputError: bad places, and `skip_bad` is off.
+    """
+    from annotate.cli.output import Progress, print_problems
+    from annotate.exchange.own_exports import import_labels
+    from store.importing import BadInputError
+
+    try:
+        outcome = import_labels(
+            study, files, skip_bad=skip_bad,
+            watch=lambda labels: Progress("writing labels", total=len(labels)).over(labels),
+        )  # fmt: skip
+    except BadInputError as error:
+        print_problems(error.problems)
+        raise
+    print_problems(outcome.problems)
+    return outcome
 
 
 def print_report(report: ImportReport) -> None:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,9 @@ def export_jsonl(study: Study, path: Path) -> int:
 
     def lines() -> Iterator[str]:
         nonlocal count
-        labels = _labels_by_item(study)
-        for item, verdicts in items_with_verdicts(study):
+        for item, verdicts, entries in _items_with_labels(study):
             count += 1
-            yield json.dumps(_line(study, item, verdicts, labels.get(item.item_id, [])), ensure_ascii=False) + "\n"
+            yield json.dumps(_line(study, item, verdicts, entries), ensure_ascii=False) + "\n"
 
     write_atomically(path, lines())
     return count
@@ -40,12 +40,11 @@ def export_csv(study: Study, path: Path, *, excel: bool = False) -> int:
 
     def lines() -> Iterator[str]:
         nonlocal count
-        labels = _labels_by_item(study)
-        yield (BOM if excel else "") + _csv_line(list(COLUMNS))
-        for item, verdicts in items_with_verdicts(study):
-            for entry in labels.get(item.item_id, []):
+        yield (BOM if excel else "") + csv_line(list(COLUMNS))
+        for item, verdicts, entries in _items_with_labels(study):
+            for entry in entries:
                 count += 1
-                yield _csv_line(row_of_entry(entry, _item_cells(item), _verdict_cells(verdicts)))
+                yield csv_line(row_of_entry(entry, _item_cells(item), _verdict_cells(verdicts)))
 
     write_atomically(path, lines())
     return count
@@ -74,11 +73,18 @@ def items_with_verdicts(study: Study) -> Iterator[tuple[StoredItem, list[StoredV
         yield current, found
 
 
-def _labels_by_item(study: Study) -> dict[str, list[LabelEntry]]:
-    labels: dict[str, list[LabelEntry]] = {}
-    for entry in label_entries(study):
-        labels.setdefault(entry.item_id, []).append(entry)
-    return labels
+def _items_with_labels(study: Study) -> Iterator[tuple[StoredItem, list[StoredVerdict], list[LabelEntry]]]:
+    """Items with verdicts and labels; both come in one order, so that memory holds one item and not the study."""
+    labels = groupby(label_entries(study), key=lambda entry: entry.item_id)
+    item_id, entries = next(labels, ("", iter(())))
+    for item, verdicts in items_with_verdicts(study):
+        if item.item_id == item_id:
+            yield item, verdicts, list(entries)
+            item_id, entries = next(labels, ("", iter(())))
+        else:
+            yield item, verdicts, []
+    if item_id:
+        raise AssertionError(f"labels of item {item_id} come in another order than items")
 
 
 def _line(study: Study, item: StoredItem, verdicts: list[StoredVerdict], entries: list[LabelEntry]) -> dict[str, Any]:
@@ -114,7 +120,8 @@ def _verdict_cells(verdicts: list[StoredVerdict]) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _csv_line(cells: list[str]) -> str:
+def csv_line(cells: list[str]) -> str:
+    """A row as text. With this line end the writer of every Python version also quotes a lone carriage return."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(cells)
-    return out.getvalue()
+    csv.writer(out, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ MARK = "overread_export"
 VERSION = 1
 _HEAD = 4096
 _BATCH = 500
+Watch = Callable[[Sequence[LabelEntry]], Iterator[LabelEntry]]
+_LONGEST_CELL = 1 << 27
+"""Characters; the csv module's own limit of 128 kB is shorter than a rationale can be."""
 
 
 @dataclass
@@ -62,8 +65,10 @@ def is_own_export(path: Path) -> bool:
     return first.startswith((b'{"' + MARK.encode(), ",".join(COLUMNS[:4]).encode()))
 
 
-def import_labels(study: Study, files: list[Path], *, skip_bad: bool = False) -> LabelImport:
-    """Take the labels of our own exports into the study.
+def import_labels(study: Study, files: list[Path], *, skip_bad: bool = False, watch: Watch = iter) -> LabelImport:
+    """Take the labels of our own exports into the study; `watch` passes on what is written and may count it.
+
+    What is stopped half-way is taken up again by the same import: no label comes in with half of its history.
 
     Raises:
         BadInputError: bad lines, and `skip_bad` is off; nothing was imported.
@@ -75,20 +80,31 @@ def import_labels(study: Study, files: list[Path], *, skip_bad: bool = False) ->
     outcome.rejected += len(outcome.problems)
     known = {(entry.item_id, entry.annotator, entry.round): entry for entry in label_entries(study)}
     contents = dict(study.rows("SELECT item_id, content_hash FROM current_items"))
-    drafts: list[EventDraft] = []
+    fresh: list[LabelEntry] = []
     for entry in entries:
         if contents.get(entry.item_id) != entry.content_hash:
             outcome.rejected += 1
         elif (mine := known.get((entry.item_id, entry.annotator, entry.round))) is None:
             outcome.new += 1
-            drafts += _drafts(entry)
+            fresh.append(entry)
         elif _said(mine) == _said(entry):
             outcome.same += 1
         else:
             outcome.changed += 1
-    for start in range(0, len(drafts), _BATCH):
-        study.append(drafts[start : start + _BATCH])
+    for batch in _batches(watch(fresh)):
+        study.append(batch)
     return outcome
+
+
+def _batches(entries: Iterator[LabelEntry]) -> Iterator[list[EventDraft]]:
+    batch: list[EventDraft] = []
+    for entry in entries:
+        batch += _drafts(entry)
+        if len(batch) >= _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
 
 
 def _said(entry: LabelEntry) -> tuple[LabelState, str, LabelState | None]:
@@ -147,11 +163,17 @@ def _read_jsonl(path: Path, text: str, problems: list[Problem]) -> Iterator[Labe
 
 
 def _read_csv(path: Path, text: str, problems: list[Problem]) -> Iterator[LabelEntry]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    for row in reader:
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    while True:
         try:
+            line = reader.line_num + 1
+            row = next(reader, None)
+            if row is None:
+                return
+            if None in row:
+                raise ValueError("it has more cells than the header")
             yield entry_of_row(row)
-        except (KeyError, TypeError, ValueError) as error:
-            problems.append(
-                Problem(str(path), reader.line_num, 0, f"no export row: {error}", "Mend or remove the row.")
-            )
+        except (KeyError, TypeError, ValueError, csv.Error) as error:
+            problems.append(Problem(str(path), line, 0, f"no export row: {error}", "Mend or remove the row."))

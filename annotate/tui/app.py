@@ -29,7 +29,11 @@ HANGUP_GRACE = 3.0
 
 
 class DeskApp(App[SaveError]):
-    """The reading desk on a terminal; its return value is the error of an act that was left unsaved, if any."""
+    """The reading desk on a terminal; its return value is the error of an act that was left unsaved, if any.
+
+    Attributes:
+        fault: the first error that nobody expected; it ended the app.
+    """
 
     TITLE = "overread"
     CSS_PATH = "app.tcss"
@@ -42,6 +46,7 @@ class DeskApp(App[SaveError]):
     def __init__(self, desk: Desk, benchmark: str, remapped: Mapping[str, Sequence[str]]) -> None:
         super().__init__()
         self.label_screen = LabelScreen(desk, benchmark, remapped)
+        self.fault: Exception | None = None
         self._wall = ControlCharacterFilter()
 
     def get_default_screen(self) -> Screen[None]:
@@ -93,6 +98,21 @@ class DeskApp(App[SaveError]):
             error = failed
         self.exit(error, return_code=128 + number)
 
+    def _handle_exception(self, error: Exception) -> None:
+        """End on a fault of the program without a word: Textual's own account of it prints the item's text.
+
+        What is being written is saved if it still can be; the fault is raised again when the screen is gone.
+        """
+        if self.fault is None:
+            self.fault = error
+            with contextlib.suppress(Exception):
+                self._desk_screens[-1].save_open_note_now()
+        self._return_code = 1
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._close_messages_no_wait()
+
     def limit_leaving(self, code: int) -> None:
         """End the process the hard way if leaving hangs, as it may when the terminal is gone."""
         timer = threading.Timer(HANGUP_GRACE, os._exit, args=(code,))
@@ -105,9 +125,12 @@ def run_app(desk: Desk, remapped: Mapping[str, Sequence[str]]) -> int:
 
     Raises:
         SaveError: the person left although the last act could not be saved.
+        Exception: a fault of the program ended it.
     """
     app = DeskApp(desk, desk.ledger.study.benchmark, remapped)
     unsaved = app.run(mouse=True)
+    if app.fault is not None:
+        raise app.fault
     if unsaved is not None:
         raise _left_behind(unsaved)
     return app.return_code or 0

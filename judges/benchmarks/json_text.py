@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from judges.benchmarks.meter import tell
 from store.records import Problem
 
 CHUNK = 1 << 18
@@ -238,6 +239,7 @@ class Window:
         except UnicodeDecodeError as error:
             fresh = error.object[: error.start].decode("utf-8", "ignore")
             self.wrong_bytes, raw = _wrong_bytes(error), b""
+        tell(self.file, self._stream.tell())
         self._text = self._text[kept_from:] + fresh
         self._at -= kept_from
         self._ended = not raw

@@ -207,3 +207,12 @@ def test_an_empty_study_cannot_be_labelled(tmp_path: Path) -> None:
             sit_down(study, "dr.li")
         assert "import" in refusal.value.hint
         assert set(task_definitions(study)) == {"integrity", "accuracy", "update", "qa"}
+
+
+def test_the_order_says_nothing_of_the_verdicts(tmp_path: Path) -> None:
+    """The same items and seed, other answers of the judge: the same order."""
+    orders = []
+    for name, labels in (("a", ["Correct"] * 15), ("b", ["Correct", "Omission", "!"] * 5), ("c", [None] * 15)):
+        with make_study(tmp_path / f"{name}.duckdb", [qa(label) for label in labels]) as study:
+            orders.append([item.item_id for item in sit(study, "block").queue.items])
+    assert orders[0] == orders[1] == orders[2]

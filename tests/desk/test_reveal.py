@@ -203,6 +203,24 @@ def test_assisted_enter_confirms_and_a_label_key_overrides(study: Study) -> None
     assert {event["mode"] for event in events(study)} == {"assisted"}
 
 
+def test_assisted_never_puts_the_verdict_over_a_persons_label(tmp_path: Path) -> None:
+    path = tmp_path / "again.duckdb"
+    with make_study(path, [qa("Omission") for _ in range(3)]) as study:
+        desk = sit(study, "assisted")
+        item = here(desk)
+        press(desk, "H")
+        desk.go_to(1)
+        desk.confirm()
+        assert current_labels(study)[item] == LabelState(value="Hallucination", unsure=True)
+    with Study.open(path) as study:
+        desk = sit(study)
+        desk.go_to(1)
+        assert here(desk) == item and desk.state == LabelState(value="Hallucination", unsure=True)
+        desk.confirm()
+        assert current_labels(study)[item] == LabelState(value="Hallucination", unsure=True)
+        assert [event["kind"] for event in events(study) if event["item_id"] == item].count("label") == 1
+
+
 def test_assisted_enter_confirms_all_parts_and_a_part_key_first_overrides_that_part(tmp_path: Path) -> None:
     with make_study(tmp_path / "p.duckdb", [accuracy("1", "false") for _ in range(3)]) as study:
         desk = sit(study, "assisted")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotate.cli.openings import fill, new_study
+from annotate.cli.study import create_study, read_into
 from annotate.desk.actions import Choice
 from annotate.desk.desk import Desk
 from annotate.desk.opening import sit_down
@@ -22,9 +22,9 @@ METRIC = "question_answering / correct_qa_ratio(all)"
 
 @pytest.fixture
 def study(tmp_path: Path) -> Study:
-    made = new_study(tmp_path / "s.duckdb", "halumem")
+    made = create_study(tmp_path / "s.duckdb", "halumem")
     run = sample_runs()[1]
-    fill(made, list(run.files), system=run.system, judge="j", skip_bad=False, quiet=True)
+    read_into(made, list(run.files), [], system=run.system, judge="j", skip_bad=False)
     return made
 
 

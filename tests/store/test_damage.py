@@ -209,9 +209,9 @@ def test_a_line_damaged_in_both_is_named_as_lost_and_the_rest_goes_on(crashed_pa
     lines = journal_lines(path)
     rewrite(path, [*lines[:-3], b"x" + lines[-3][1:], *lines[-2:]])
     wal_of(path).unlink()
-    refused(path, "1 acts stand nowhere else and are lost", "doctor --repair")
+    refused(path, "1 act stands nowhere else and is lost; the study holds the rest", "doctor --repair")
     said = doctor(path, "--repair")
-    assert "1 stand in neither file and are lost" in said
+    assert "0 acts came back from the study, 1 act stands nowhere else and is lost" in said
     assert "Lost: act 3 of dr.li." in said
     assert values(path) == ["value-0", "value-1", "value-3", "value-4"]
     assert "1 lost, as a repair has noted" in doctor(path)
@@ -219,6 +219,73 @@ def test_a_line_damaged_in_both_is_named_as_lost_and_the_rest_goes_on(crashed_pa
         assert study.append([act(value="goes on")])[0].seq == 6
     again = rebuild(path)
     assert values(path)[-1] == "goes on" and not any("Lost" in sentence for sentence in again)
+
+
+def _zeroed(lines: list[bytes]) -> list[bytes]:
+    """A sector of zeros over two acts and the end of the line between them, as a disk leaves it."""
+    return [*lines[:-3], bytes(len(lines[-3] + lines[-2]) - 1) + b"\n", lines[-1]]
+
+
+HARMLESS = {
+    "a line cut in two": lambda lines: [*lines[:-2], lines[-2][:150] + b"\n" + lines[-2][151:], lines[-1]],
+    "two lines run into one": lambda lines: [*lines[:-3], lines[-3][:-1] + b"x" + lines[-2], lines[-1]],
+    "marks of a version control": lambda lines: [*lines[:-1], b"<<<<<<< HEAD\n", lines[-1], b">>>>>>> other\n"],
+    "a copy of an intact line, damaged": lambda lines: [*lines, lines[-2].replace(b"value-3", b"value-x")],
+    "zeros over two acts": _zeroed,
+    "a bit of the id itself": lambda lines: [*lines[:-2], lines[-2][:20] + b"~" + lines[-2][21:], lines[-1]],
+    "an act cut short": lambda lines: [*lines[:-2], lines[-2][:100] + b"\n", lines[-1]],
+}
+
+
+@pytest.mark.parametrize("how", HARMLESS)
+def test_what_the_study_holds_is_never_called_lost(path: Path, how: str) -> None:
+    rewrite(path, HARMLESS[how](journal_lines(path)))
+    refused(path, "journal of s.duckdb is damaged", "Nothing is lost: the study holds what they said.")
+    assert "nothing is lost" in doctor(path, "--repair")
+    healthy(path)
+
+
+LOSING = {
+    "two lines run into one": (
+        lambda lines: [*lines[:-3], lines[-3][:-1] + b"x" + lines[-2], lines[-1]],
+        "2 acts stand nowhere else and are lost",
+        "Lost: acts 3 to 4 of dr.li.",
+    ),
+    "zeros over two acts": (
+        _zeroed,
+        "of 1 line nothing can be made out, and what it said is lost",
+        "Lost: acts 3 to 4 of dr.li.",
+    ),
+    "the last act": (
+        lambda lines: [*lines[:-1], lines[-1].replace(b"value-4", b"value-x")],
+        "1 act stands nowhere else and is lost",
+        "1 act stands nowhere else and is lost",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", LOSING)
+def test_what_stands_nowhere_else_is_counted_exactly(crashed_path: Path, how: str) -> None:
+    damage, loss, repaired = LOSING[how]
+    rewrite(crashed_path, damage(journal_lines(crashed_path)))
+    wal_of(crashed_path).unlink()
+    refused(crashed_path, f"{loss[0].upper()}{loss[1:]}; the study holds the rest.")
+    assert repaired in doctor(crashed_path, "--repair")
+    assert doctor(crashed_path).rstrip().endswith("healthy")
+
+
+def test_a_damaged_log_promises_only_what_the_journal_holds(crashed_path: Path) -> None:
+    path = crashed_path
+    log = bytearray(wal_of(path).read_bytes())
+    log[60] ^= 4
+    wal_of(path).write_bytes(log)
+    lines = journal_lines(path)
+    rewrite(path, [*lines[:-2], lines[-2].replace(b"value-3", b"value-x"), lines[-1]])
+    said = refused(path, "write-ahead log", "1 line of s.journal.jsonl cannot be read either")
+    assert "No label is lost" not in said
+    journal_path(path).unlink()
+    said = refused(path, "write-ahead log", "s.journal.jsonl is missing too: labels that only the log held are lost")
+    assert "No label is lost" not in said
 
 
 def test_a_line_taken_out_of_both_is_named_as_lost(crashed_path: Path) -> None:

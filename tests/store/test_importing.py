@@ -24,7 +24,17 @@ from store.draws import list_draws
 from store.errors import InputError, SaveError
 from store.importing import BadInputError
 from store.items import count_items, facts_of, get_item, get_text, judges, stream_scored, systems, verdicts_of
-from store.records import FactRecord, JudgeRecord, Problem, Record, SystemRecord, TextRecord, text_hash
+from store.records import (
+    FactRecord,
+    JudgeRecord,
+    LabelRecord,
+    LabelState,
+    Problem,
+    Record,
+    SystemRecord,
+    TextRecord,
+    text_hash,
+)
 from store.study import Study
 
 ITEMS = [item(number, position=number) for number in range(4)]
@@ -396,3 +406,20 @@ def test_an_import_that_is_interrupted_stops_at_once_and_leaves_nothing(tmp_path
     with Study.open(path) as study:
         assert study.rows("SELECT count(*) FROM items") == [(0,)]
         assert left_over(study) == []
+
+
+def test_no_import_writes_or_changes_an_act_of_a_person(study: Study) -> None:
+    """Whatever kind of record comes in, also a person's label of a file on an item that the person labelled here."""
+    take(study, run_of(ITEMS, *map(verdict, ITEMS)))
+    study.append([act(of=each.item_id, who="dr.li") for each in ITEMS])
+    before = contents(study)["label_events"]
+    views = {view: study.rows(f"SELECT * FROM {view} ORDER BY ALL") for view in ("current_labels", "blind_labels")}
+    other = JudgeRecord("qa", "judge-b", "model", "v2")
+    changed = [item(0, question="Which cat?"), *ITEMS[1:]]
+    said = LabelRecord(ITEMS[1].item_id, ITEMS[1].content_hash, "dr.li", LabelState(value="wrong"))
+    records = run_of(changed, *(verdict(each, "wrong", judge=other) for each in changed), said, judge=other)
+    report = take(study, [*records, TextRecord.of("new"), FactRecord("sys", "time", "1", {"s": 1})])
+    assert report.verdicts.new == 4 and report.labels.new == 1
+    assert contents(study)["label_events"] == before
+    for view, rows in views.items():
+        assert study.rows(f"SELECT * FROM {view} ORDER BY ALL") == rows

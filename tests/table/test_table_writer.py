@@ -239,3 +239,11 @@ def test_two_tables_are_written_apart(tmp_path: Path) -> None:
     written = found.written()
     assert (lines(written["a.jsonl"]), lines(written["a.b.jsonl"])) == (first, second)
     assert sorted(written) == ["a.b.changes.jsonl", "a.b.jsonl", "a.changes.jsonl", "a.jsonl"]
+
+
+def test_a_lone_carriage_return_in_a_cell_splits_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_bytes(b'item_id,response,human:A1,judge:gpt\n1,"first\rsecond",pass,fail\n2,R,fail,pass\n')
+    written = read(path).written()["run.csv"]
+    again = csv.DictReader(io.StringIO(written, newline=""))
+    assert [row["response"] for row in again] == ["first\rsecond", "R"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from store.errors import StudyLockedError
 from store.study import Study
+from tests.offline import NoNetwork
 from tests.terminal.desk_terminal import (
     UNGUARDED,
     DeskTerminal,
@@ -150,3 +152,62 @@ def test_a_full_disk_blocks_with_not_saved_and_leaving_says_that_it_was_not(stud
         assert terminal.left_behind() == []
         assert "not saved" in terminal.screen
     assert labels(study) == ["Correct", "Hallucination"]
+
+
+FAULT = """
+from annotate.desk.desk import Desk
+
+def crash(desk):
+    patient = desk.current.item.payload["question"]
+    raise ValueError(patient)
+
+Desk.skip = crash
+"""
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_a_fault_of_the_program_leaves_a_clean_terminal_and_no_text_of_an_item(
+    study: Path, tmp_path: Path, debug: str
+) -> None:
+    folder = tmp_path / "faulty"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(FAULT, encoding="utf-8")
+    path = f"{folder}{os.pathsep}{desk_environment(study)['PYTHONPATH']}"
+    with DeskTerminal(study, env={"PYTHONPATH": path, "OVERREAD_DEBUG": debug}) as terminal:
+        terminal.label("c")
+        terminal.send("s")
+        assert terminal.wait_exit() == 70
+        assert terminal.left_behind() == []
+        said = "".join(terminal.screen.split())
+        assert "ValueError" in said and "sitecustomize.py" in said
+        assert "Martin" not in said
+    assert labels(study) == ["Correct"]
+
+
+def test_a_locale_without_utf_8_neither_stops_the_desk_nor_loses_a_label(study: Path) -> None:
+    env = {"LC_ALL": "C", "LANG": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    with DeskTerminal(study, env=env) as terminal:
+        terminal.label("c", "h")
+        terminal.send("n")
+        terminal.type("药 é")
+        terminal.send("enter", "q")
+        assert terminal.wait_exit() == 0
+        assert terminal.left_behind() == []
+    assert labels(study) == ["Correct", "Hallucination"]
+    assert stored(study)[-1]["state"]["note"] == "药 é"
+
+
+def test_a_sitting_at_the_desk_reaches_no_network(study: Path, no_network: NoNetwork) -> None:
+    with DeskTerminal(study, mode="item", env=no_network.env) as terminal:
+        terminal.send("v", "d", "]", "g", "%", "?", "%", pause=0.05)
+        terminal.send("ctrl+p")
+        terminal.wait_for("Search")
+        terminal.send("escape")
+        terminal.wait_gone("Search")
+        time.sleep(UNGUARDED)
+        terminal.send("c")
+        terminal.wait_for("saved: Correct")
+        terminal.send("q")
+        assert terminal.wait_exit() == 0
+    assert no_network.attempts() == []
+    assert labels(study) == ["Correct"]

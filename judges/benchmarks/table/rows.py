@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from judges.benchmarks.json_stream import iter_objects
 from judges.benchmarks.json_text import encoding_of
+from judges.benchmarks.meter import tell
 from store.errors import InputError
 from store.parquet import MAGIC, parquet_rows
 from store.records import Problem
@@ -100,7 +102,7 @@ def _csv_rows(path: Path) -> Iterator[Row | Problem]:
         yield Problem(file, 1, 1, f"the file is {encoding}, not UTF-8", "save it as UTF-8 and import it again")
         return
     csv.field_size_limit(LONGEST_CELL)
-    with path.open(encoding="utf-8-sig", newline="") as stream:
+    with path.open("rb") as raw, TextIOWrapper(raw, encoding="utf-8-sig", newline="") as stream:
         line = 1
         try:
             header, delimiter = _header(stream)
@@ -109,6 +111,7 @@ def _csv_rows(path: Path) -> Iterator[Row | Problem]:
             while True:
                 line = reader.line_num + 2
                 cells = next(reader, None)
+                tell(file, raw.tell())
                 if cells is None:
                     return
                 if cells:

@@ -186,5 +186,5 @@ def _entry(label: LabelState, who: Mapping[str, Any]) -> dict[str, Any]:
 
 def _csv_line(cells: list[str], delimiter: str) -> str:
     out = io.StringIO()
-    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerow(cells)
-    return out.getvalue()
+    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerow(cells)
+    return out.getvalue().removesuffix("\r\n") + "\n"  # so that older Pythons, too, quote a lone carriage return

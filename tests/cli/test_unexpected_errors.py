@@ -1,0 +1,34 @@
+"""A fault of the program says where it happened, and nothing of an item, a label or a note."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotate.cli.errors import EXIT_UNEXPECTED, report_unexpected
+
+SECRET = "PATIENT-4711 takes 40 mg"
+
+
+def fault() -> Exception:
+    """An error with a text of an item in its message, its cause and a variable."""
+    patient = SECRET
+    try:
+        try:
+            raise KeyError(patient)
+        except KeyError as error:
+            raise ValueError(f"cannot read {patient}") from error
+    except ValueError as error:
+        return error
+
+
+@pytest.mark.parametrize("debug", ["", "1"])
+def test_no_message_and_no_variable_is_printed(
+    debug: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if debug:
+        monkeypatch.setenv("OVERREAD_DEBUG", debug)
+    assert report_unexpected(fault()) == EXIT_UNEXPECTED
+    said = capsys.readouterr()
+    assert said.out == "" and "PATIENT" not in said.err and "4711" not in said.err
+    assert "ValueError" in said.err and "test_unexpected_errors.py" in said.err
+    assert ("KeyError" in said.err) == bool(debug)
