@@ -11,6 +11,7 @@ from judges.benchmarks.benchmark import CorrectableBenchmark, ScoredItem, TaskDe
 from judges.calibration.audit_input import HumanLabel
 from judges.calibration.statistical_label import Adjudication, statistical_label
 from judges.collect import BlindLabels, blind_labels, scored_items, task_definitions
+from judges.tuned import tuned_for
 from store.draws import DrawnItem, drawn_items, list_draws
 from store.records import LabelState
 from store.study import Study
@@ -60,7 +61,9 @@ def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | No
     for item in scored_items(study, system, judge):
         by_task.setdefault(item.task, []).append(item)
     definitions = task_definitions(study)
-    served = {task: served_part(study, task, items, labels) for task, items in by_task.items()}
+    tuned = tuned_for(study, judge)  # the judge is better on them than elsewhere: they are no sample of its errors
+    whole = {task: served_part(study, task, items, labels) for task, items in by_task.items()}
+    served = {task: replace(part, items=part.items - tuned) for task, part in whole.items()}
     blocks = [
         _block(benchmark, definitions[task], items, served[task], labels)
         for task, items in by_task.items()

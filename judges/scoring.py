@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from judges.calibration.correction.result import CorrectedScores
 from judges.collect import FinalLabel, final_labels, scored_items
 from judges.correcting import correct_study
 from judges.describing import SystemDescription, describe_system, warnings_of
+from judges.gate.full_run import passages_of
 from store.items import facts_of, systems
 from store.study import Study
 
@@ -67,15 +68,20 @@ class SystemScores:
 
 @dataclass(frozen=True, slots=True)
 class StudyScores:
-    """The scores of every system of a study."""
+    """The scores of every system of a study.
+
+    Attributes:
+        gate: what the gate says of this judge, task by task (`judges.gate.full_run.passages_of`).
+    """
 
     benchmark: str
     judge: str
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
+    gate: Sequence[Mapping[str, Any]] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "benchmark": self.benchmark, "judge": self.judge,
+            "benchmark": self.benchmark, "judge": self.judge, "gate": [dict(passage) for passage in self.gate],
             "systems": {name: scores.as_json() for name, scores in self.systems.items()},
         }  # fmt: skip
 
@@ -89,7 +95,7 @@ def score_study(study: Study, judge: str, system: str = "", *, described: bool =
     labels = final_labels(study)
     names = [name for name in systems(study) if system in ("", name)]
     found = {name: _score(study, name, judge, labels, described=described) for name in names}
-    return StudyScores(study.benchmark, judge, found)
+    return StudyScores(study.benchmark, judge, found, passages_of(study, judge))
 
 
 def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel], *, described: bool) -> SystemScores:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
+    from judges.gate.full_run import Passage
     from judges.run import RunResult, RunState, Scope
     from judges.setup import JudgeOptions
     from store.study import Study
@@ -69,6 +70,7 @@ def judge(
     compare: Annotated[
         tuple[str, str] | None, typer.Option("--compare", help="Compare two judges; calls nobody.")
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Judge all through a gate that is not open.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
@@ -101,12 +103,16 @@ def judge(
             found = estimates(study, chosen, scopes, options)
             _print(as_json, {"dry_run": [one.as_json() for one in found]}, estimate_lines(found, options))
             return
+        passages = through_the_gate(study, chosen, scopes, options, force)
         results = run_judges(study, chosen, scopes, options)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
-        more = {"drift": documents} if documents else {}
+        more: dict[str, Any] = {"drift": documents} if documents else {}
+        if passages:
+            more["gate"] = [passage.as_json() for passage in passages]
         lines = [line for result in results for line in result_lines(study, result)]
+        said = [passage.words for passage in passages if passage.words]
         _print(as_json, {"runs": [result.as_json() for result in results], **more},
-               [*lines, *_compared_lines(documents)])  # fmt: skip
+               [*lines, *said, *_compared_lines(documents)])  # fmt: skip
         _leave(results)
 
 
@@ -167,6 +173,25 @@ def make_scopes(
         Scope(task.task, which, repeat, again, options.concurrency, options.split_by)  # type: ignore[arg-type]
         for task in tasks
     ]
+
+
+def through_the_gate(
+    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions, force: bool
+) -> list[Passage]:
+    """Ask the gate before everything is judged; [] when only some items are.
+
+    Raises:
+        GateClosedError: it is not open for this judge, and nobody forces it.
+    """
+    from judges.gate.full_run import pass_gate
+    from judges.setup import make_askers, make_budget
+    from store.study import now
+
+    whole = [task for task, scope in zip(tasks, scopes, strict=True) if scope.which == "all"]
+    if not whole:
+        return []
+    askers = make_askers(study, whole, options, None, make_budget(options))
+    return pass_gate(study, [asker.judge for asker in askers], force=force, at=now().isoformat())
 
 
 def estimates(

@@ -53,12 +53,28 @@ def score_lines(scores: StudyScores) -> Iterator[str]:
     """The scores as tables: one row a metric, as coded beside overridden; then what the benchmark says beside."""
     from annotate.report.score_text import side_by_side
 
+    yield from (line for passage in scores.gate if (line := gate_line(passage)))
     for name, found in scores.systems.items():
         yield from _system_lines(name, scores.judge, found)
         yield from _beside(found)
         yield ""
     said = {name: found.description for name, found in scores.systems.items() if found.description is not None}
     yield from _laid_out(side_by_side(said))
+
+
+_GATES = {
+    "open": "",
+    "forced": "FORCED: all of {task} was judged through a gate that was not open",
+    "closed": "the gate of {task} is closed for this judge",
+    "undecided": "the gate of {task} is undecided for this judge",
+    "changed": "the gate of {task} was open and is not any more: {why}",
+    "unlooked": "",
+}
+
+
+def gate_line(passage: Mapping[str, Any]) -> str:
+    """What a score has to say of its judge's gate; "" where it is open, or nobody has looked."""
+    return _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
 
 
 def _beside(found: SystemScores) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from judges.gate.evidence import bindings_of, judges_of
+from judges.gate.bindings import bindings_of, judges_of
 from judges.gate.gate import EXIT_CODES, Gate, path_json
 from store.errors import EXIT_NO, InputError
 from store.records import digest

@@ -5,30 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit_input import AuditItem, JudgeVerdict, TaskRecords
 from judges.calibration.dangerous import DANGEROUS
 from judges.collect import audit_records, task_definitions
+from judges.gate.bindings import JudgeOf, bindings_of, judges_of
+from judges.tuned import tuned_items
 from store.errors import UsageError
-from store.records import digest
-from store.splits import current_split, split_items
 
 if TYPE_CHECKING:
     from store.study import Study
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeOf:
-    """A judge of a task as the store has it."""
-
-    judge_id: str
-    task: str
-    name: str
-    model: str
-    prompt_version: str
-    parameters: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +46,6 @@ class Evidence:
     trapped: frozenset[str]
     costs: Sequence[float]
     bindings: Mapping[str, str]
-
-
-def judges_of(study: Study, task: str) -> list[JudgeOf]:
-    """The judges of a task that gave verdicts, newest last."""
-    rows = study.rows(
-        """SELECT judge_id, task, name, model, prompt_version, parameters FROM judges
-        WHERE task = ? AND judge_id IN (SELECT judge_id FROM verdicts) ORDER BY rowid""",
-        [task],
-    )
-    return [JudgeOf(*row) for row in rows]
 
 
 def pick_judge(study: Study, task: str, wanted: str = "") -> JudgeOf:
@@ -116,7 +94,7 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
     """Collect what there is on a judge; reads no text of any item."""
     definition = task_definitions(study)[task]
     verdicts = _verdicts(study, judge)
-    tuned = tuned_items(study, judge)
+    tuned = tuned_items(study, task, judge.prompt_version)
     records = audit_records(study, {task: definition})[0]
     own = [_only(item, judge, verdicts) for item in records.items if item.item_id not in tuned]
     items = {row[0] for row in study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])}
@@ -165,16 +143,6 @@ def _repeats(study: Study, judge: JudgeOf) -> dict[str, list[str | None]]:
     return {item: labels for item, labels in found.items() if len(labels) > 1}
 
 
-def tuned_items(study: Study, judge: JudgeOf) -> frozenset[str]:
-    """Items that the judge's prompt was tuned or chosen on: what it says of them says nothing of it."""
-    candidates = study.journal_records("retune_candidate")
-    versions = {one["prompt_version"] for one in candidates if one["origin"] != "base"}
-    split = current_split(study, judge.task)
-    if split is None or judge.prompt_version not in versions:
-        return frozenset()
-    return frozenset(place.item_id for place in split_items(study, split.split_id).values() if place.part != "test")
-
-
 def _harmful(study: Study, items: set[str]) -> frozenset[str]:
     rows = study.rows("SELECT DISTINCT item_id, harm FROM all_blind_labels WHERE harm <> ''")
     return frozenset(item for item, harm in rows if harm in DANGEROUS and item in items)
@@ -189,34 +157,3 @@ def _trapped(study: Study, task: str) -> frozenset[str]:
         for item, slices in rows
         if any("trap" in name.lower() and value.lower() not in none for name, value in json.loads(slices).items())
     )
-
-
-def bindings_of(study: Study, judge: JudgeOf) -> dict[str, str]:
-    """Hashes of the judge, its prompt, the rubric, the labels, the items, and its verdicts on labelled items."""
-    task = judge.task
-    rubric = study.rows("SELECT version FROM tasks WHERE task = ? ORDER BY added_at DESC, rowid DESC LIMIT 1", [task])
-    labels = study.rows(
-        """SELECT l.item_id, l.annotator, l.round, l.content_hash, l.value, l.parts, l.cannot_judge, l.harm, l.mode,
-            l.adjudicated, l.draw_id, l.sampled FROM all_blind_labels l
-        JOIN (SELECT item_id, content_hash FROM current_items WHERE task = ?) i USING (item_id, content_hash)
-        ORDER BY ALL""",
-        [task],
-    )
-    data = study.rows(
-        "SELECT item_id, content_hash, meta_hash, system FROM current_items WHERE task = ? ORDER BY item_id", [task]
-    )
-    verdicts = study.rows(
-        """SELECT v.item_id, v.repetition, v.verdict_hash FROM verdicts v
-        JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
-        WHERE v.judge_id = ? AND v.item_id IN (SELECT item_id FROM all_blind_labels) ORDER BY ALL""",
-        [judge.judge_id],
-    )
-    parts: dict[str, Any] = {
-        "judge": [judge.judge_id, judge.name, judge.model, judge.prompt_version, judge.parameters],
-        "prompt": judge.prompt_version,
-        "rubric": rubric[0][0] if rubric else "",
-        "labels": [list(row) for row in labels],
-        "data": [list(row) for row in data],
-        "verdicts": [list(row) for row in verdicts],
-    }
-    return {name: digest(name, value) for name, value in parts.items()}

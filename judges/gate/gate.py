@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from judges.gate.bindings import JudgeOf
 from judges.gate.checks import Check, checks_of
-from judges.gate.evidence import JudgeOf, bindings_of, evidence_of, judges_of
+from judges.gate.evidence import evidence_of
 from judges.gate.thresholds import Thresholds
 from store.errors import EXIT_DONE, EXIT_NO, EXIT_NOT_ENOUGH
 from store.gates import GateLook, add_look, gate_looks
@@ -187,34 +188,6 @@ def _fell(check: Check, old: Mapping[str, Any]) -> bool:
     if value is None or old["low"] is None or old["high"] is None:
         return False
     return bool(value < old["low"] if check.side == "least" else value > old["high"])
-
-
-# What a full run asks
-
-
-@dataclass(frozen=True, slots=True)
-class GateState:
-    """Whether a judge may score everything now. `why` is a sentence when it may not."""
-
-    open: bool
-    why: str = ""
-    certificate: str = ""
-
-
-def gate_state(study: Study, task: str, judge_id: str) -> GateState:
-    """Whether the newest look at this judge opened the gate, and nothing it rests on has changed since."""
-    judge = next((one for one in judges_of(study, task) if one.judge_id == judge_id), None)
-    looks = [one for one in gate_looks(study, task) if one.judge_id == judge_id]
-    if judge is None or not looks:
-        return GateState(False, f"nobody has looked through the gate at this judge of {task}")
-    newest = looks[-1]
-    if newest.outcome != "open":
-        return GateState(False, f"the gate of {task} is {newest.outcome} for this judge", newest.gate_id)
-    now, then = bindings_of(study, judge), newest.document["bindings"]
-    changed = [name for name in then if now.get(name) != then[name]]
-    if changed:
-        return GateState(False, f"{', '.join(changed)} of {task} changed since the gate was opened", newest.gate_id)
-    return GateState(True, certificate=newest.gate_id)
 
 
 def path_json(path: Path) -> Any:

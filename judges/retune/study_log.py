@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from judges.retune.adapter import Candidate
+from judges.tuned import CANDIDATE
 
 if TYPE_CHECKING:
     from store.study import Study
 
 BEGUN: Final = "retune"
-CANDIDATE: Final = "retune_candidate"
 ENDED: Final = "retune_end"
 
 

@@ -13,10 +13,11 @@ from gate_studies import AT, RIGHT, WRONG, add_rows, pairs_of, rows_of, study_of
 
 from annotate.report.gate_text import gate_junit, gate_markdown
 from judges.calibration.agreement.binomial import clopper_pearson
+from judges.gate.bindings import gate_state
 from judges.gate.certificate import certificate_text, verify
 from judges.gate.checks import Check
 from judges.gate.evidence import pick_judge
-from judges.gate.gate import Gate, gate_state, look
+from judges.gate.gate import Gate, look
 from judges.gate.thresholds import EXAMPLE, MOST_LOOKS, Thresholds, thresholds_of
 from store.errors import UsageError
 from store.gates import gate_looks
