@@ -67,6 +67,7 @@ def test_every_item_says_who_decided_and_how_far_to_trust_it(folder: Path) -> No
     assert (one["precision"]["n"], one["precision"]["value"]) == (len(labelled), pytest.approx(agreed / len(labelled)))
 
 
+@pytest.mark.slow
 def test_the_corrected_scores_file_is_what_score_says(folder: Path) -> None:
     found = Overread()("export", "scores.json", "--format", "scores", cwd=folder)
     assert found.exit_code == 0, found
