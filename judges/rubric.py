@@ -47,6 +47,16 @@ class JudgedBenchmark(Protocol):
         ...
 
 
+class ShortcutBenchmark(Protocol):
+    """A benchmark some of whose items need no judge."""
+
+    def without_asking(
+        self, task: str, payload: Mapping[str, Any], slices: Mapping[str, str], texts: Mapping[str, str]
+    ) -> tuple[str, str] | None:
+        """(label, route) of an item that nobody has to be asked about; None for all others."""
+        ...
+
+
 class Prompt(NamedTuple):
     """What one call asks.
 

@@ -10,10 +10,13 @@ from typing import Any
 from judges.asking import SAMPLE_TEMPERATURE, Backend, ChatAsker
 from judges.backends.answer import AnswerFormat, ModelSettings
 from judges.backends.prices import Budget, PriceTable, load_prices
+from judges.backends.rules import make_rule
 from judges.benchmarks.benchmark import TaskDefinition, get_benchmark
 from judges.rubric import JudgedBenchmark, JudgePrompt, rubric_of
+from judges.rule_asker import EmbeddedBenchmark, Embedder, EmbeddingAsker, RuleAsker
 from judges.served import SplitBy, free_name
 from store.errors import UsageError
+from store.items import facts_of
 from store.judge_rubrics import StoredRubric, add_rubric, current_rubric
 from store.judging import judges_of_task
 from store.records import JudgeRecord
@@ -119,6 +122,51 @@ def make_askers(
                   samples=options.samples, shortcuts=shortcuts)
         for prompt, record in zip(prompts, records, strict=True)
     ]  # fmt: skip
+
+
+def make_rule_asker(study: Study, task: TaskDefinition, rule: str, *, right: str, wrong: str, name: str) -> RuleAsker:
+    """A rule as a judge of a task.
+
+    Raises:
+        UsageError: the task has no such rule.
+    """
+    return RuleAsker(task.task, make_rule(get_benchmark(study.benchmark), task, rule, right=right, wrong=wrong), name)
+
+
+def make_embedding_asker(
+    study: Study, task: TaskDefinition, options: JudgeOptions, backend: Embedder | None, budget: Budget
+) -> EmbeddingAsker:
+    """An embedding model as a judge of a task.
+
+    Raises:
+        UsageError: the benchmark has no embedding judge of it.
+    """
+    benchmark = get_benchmark(study.benchmark)
+    if not isinstance(benchmark, EmbeddedBenchmark) or task.task not in benchmark.embedded_tasks:
+        raise UsageError(f"No embedding judges {task.task}.", "", "It judges HalBench's stance: --task stance.")
+    wanted = options.name or options.model.rsplit("/", 1)[-1]
+    record = JudgeRecord(task.task, wanted, options.model, parameters={"embedding": True})
+    known = judges_of_task(study, task.task).values()
+    judge = replace(record, name=free_name(wanted, [record], known))
+    facts: dict[str, dict[str, Any]] = {}
+    for system in study.rows("SELECT DISTINCT system FROM facts ORDER BY system"):
+        facts |= facts_of(study, system[0])
+    return EmbeddingAsker(benchmark, backend, budget, judge, facts)
+
+
+def embedding_backend(options: JudgeOptions) -> Embedder:
+    """The embedding server that the user named.
+
+    Raises:
+        ServerUnusableError: no key, and no server of the user's own.
+    """
+    from judges.backends.chat import Transport
+    from judges.backends.embedding import EmbeddingBackend
+
+    return EmbeddingBackend(
+        options.model, base_url=options.base_url, key_variable=options.key_variable,
+        concurrency=options.concurrency, transport=Transport(options.timeout_s, options.retries, options.backoff_s),
+    )  # fmt: skip
 
 
 def chat_backend(options: JudgeOptions) -> Backend:

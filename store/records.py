@@ -137,7 +137,7 @@ class VerdictRecord:
         label: a label of the task's set, or None when `failure` says why there is none.
         parts: the labels of the task's parts ({} for none).
         failure: "" or the kind: `missing` (null), `malformed`, `off_menu`, `refusal`, `truncated`, `timeout`,
-            `filtered`.
+            `filtered`; of a judge run here also `server_error`, `too_long`, `rejected`; of a panel `divided`.
         raw: the record's own verdict fields as JSON text, exactly as read; as-coded scores use it.
         route: how the verdict came about: `judged`, or the name of the shortcut that gave it without a call.
         position: order in the judge's own file, 0-based; as-coded sums run in it.

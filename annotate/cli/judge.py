@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
     from judges.gate.full_run import Passage
+    from judges.panel import PanelResult
     from judges.run import RunResult, RunState, Scope
     from judges.setup import JudgeOptions
     from store.study import Study
@@ -66,6 +67,11 @@ def judge(
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
     prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
     split_by: Annotated[str, typer.Option("--split-by", help="What makes a server another one.")] = "fingerprint",
+    rule: Annotated[str, typer.Option("--rule", help="A rule instead of a model: exact, contains, token_f1 …")] = "",
+    right: Annotated[str, typer.Option("--right", help="The label of a rule's match.")] = "",
+    wrong: Annotated[str, typer.Option("--wrong", help="The label of a rule's mismatch.")] = "",
+    embedding: Annotated[bool, typer.Option("--embedding", help="The model embeds; for HalBench's stance.")] = False,
+    panel: Annotated[list[str] | None, typer.Option("--panel", help="A panel of judges; name each.")] = None,
     drift: Annotated[str, typer.Option("--drift", help="Judge the labelled items; compare with this judge.")] = "",
     compare: Annotated[
         tuple[str, str] | None, typer.Option("--compare", help="Compare two judges; calls nobody.")
@@ -91,7 +97,11 @@ def judge(
             documents = comparison(study, chosen, *compare)
             _print(as_json, {"comparison": documents}, _compared_lines(documents))
             return
-        if not model:
+        if panel:
+            found = panels(study, chosen, panel, items, name)
+            _print(as_json, {"panels": [one.as_json() for one in found]}, panel_lines(found))
+            return
+        if not model and not rule:
             raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
         options = JudgeOptions(
             model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort, answer_format,  # type: ignore[arg-type]
@@ -99,12 +109,13 @@ def judge(
             prices=prices, split_by=split_by,  # type: ignore[arg-type]
         )  # fmt: skip
         scopes = make_scopes(study, chosen, "labelled" if drift else items, repeat, retry_failed, options)
+        kind = Kind(rule, right, wrong, embedding)
         if dry_run:
-            found = estimates(study, chosen, scopes, options)
-            _print(as_json, {"dry_run": [one.as_json() for one in found]}, estimate_lines(found, options))
+            needs = estimates(study, chosen, scopes, options, kind)
+            _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
             return
-        passages = through_the_gate(study, chosen, scopes, options, force)
-        results = run_judges(study, chosen, scopes, options)
+        passages = through_the_gate(study, chosen, scopes, options, force, kind)
+        results = run_judges(study, chosen, scopes, options, kind)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
         more: dict[str, Any] = {"drift": documents} if documents else {}
         if passages:
@@ -175,8 +186,22 @@ def make_scopes(
     ]
 
 
+class Kind(NamedTuple):
+    """What judges: a rule by name, an embedding model, or, without a word, a chat model."""
+
+    rule: str = ""
+    right: str = ""
+    wrong: str = ""
+    embedding: bool = False
+
+
 def through_the_gate(
-    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions, force: bool
+    study: Study,
+    tasks: Sequence[TaskDefinition],
+    scopes: Sequence[Scope],
+    options: JudgeOptions,
+    force: bool,
+    kind: Kind,
 ) -> list[Passage]:
     """Ask the gate before everything is judged; [] when only some items are.
 
@@ -184,25 +209,23 @@ def through_the_gate(
         GateClosedError: it is not open for this judge, and nobody forces it.
     """
     from judges.gate.full_run import pass_gate
-    from judges.setup import make_askers, make_budget
     from store.study import now
 
     whole = [task for task, scope in zip(tasks, scopes, strict=True) if scope.which == "all"]
     if not whole:
         return []
-    askers = make_askers(study, whole, options, None, make_budget(options))
+    askers = _askers(study, whole, options, kind, None)
     return pass_gate(study, [asker.judge for asker in askers], force=force, at=now().isoformat())
 
 
 def estimates(
-    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions
+    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions, kind: Kind
 ) -> Sequence[Estimate]:
     """What the runs would need."""
     from judges.estimate import estimate
     from judges.run import JudgeRun
-    from judges.setup import make_askers, make_budget
 
-    askers = make_askers(study, tasks, options, None, make_budget(options))
+    askers = _askers(study, tasks, options, kind, None)
     return [
         estimate(study, JudgeRun(study, asker, scope), options.samples)
         for asker, scope in zip(askers, scopes, strict=True)
@@ -230,21 +253,44 @@ def estimate_lines(found: Sequence[Estimate], options: JudgeOptions) -> Sequence
     return lines
 
 
+def _askers(
+    study: Study, tasks: Sequence[TaskDefinition], options: JudgeOptions, kind: Kind, backend: Any
+) -> Sequence[Any]:
+    """One way of judging a task; `backend` None for one that calls nobody."""
+    from judges.setup import make_askers, make_budget, make_embedding_asker, make_rule_asker
+
+    if kind.rule:
+        return [
+            make_rule_asker(study, task, kind.rule, right=kind.right, wrong=kind.wrong, name=options.name)
+            for task in tasks
+        ]
+    budget = make_budget(options)
+    if kind.embedding:
+        return [make_embedding_asker(study, task, options, backend, budget) for task in tasks]
+    return make_askers(study, tasks, options, backend, budget)
+
+
 def run_judges(
-    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions
+    study: Study,
+    tasks: Sequence[TaskDefinition],
+    scopes: Sequence[Scope],
+    options: JudgeOptions,
+    kind: Kind = Kind(),
 ) -> list[RunResult]:
     """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order."""
     import asyncio
 
-    from judges.setup import chat_backend, make_askers, make_budget
+    from judges.setup import chat_backend, embedding_backend
 
     async def whole() -> list[RunResult]:
-        backend = chat_backend(options)
+        backend: Any = None
+        if not kind.rule:
+            backend = embedding_backend(options) if kind.embedding else chat_backend(options)
         try:
-            askers = make_askers(study, tasks, options, backend, make_budget(options))
-            return await _one_by_one(study, askers, scopes)
+            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes)
         finally:
-            await backend.close()
+            if backend is not None:
+                await backend.close()
 
     return asyncio.run(whole())
 
@@ -303,6 +349,30 @@ def _spent(state: RunState) -> str:
 
 def _money(amount: float | None) -> str:
     return "unknown" if amount is None else f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def panels(
+    study: Study, tasks: Sequence[TaskDefinition], members: Sequence[str], items: str, name: str
+) -> list[PanelResult]:
+    """The panel's verdicts on every task that all its members judged.
+
+    Raises:
+        UsageError: there is no such task.
+    """
+    from judges.panel import run_panel
+    from store.items import judges
+
+    judged = [task for task in tasks if set(members) <= set(judges(study, task.task))] or list(tasks[:1])
+    return [run_panel(study, task.task, members, items or "all", name) for task in judged]  # type: ignore[arg-type]
+
+
+def panel_lines(found: Sequence[PanelResult]) -> list[str]:
+    """What a panel came to, in sentences."""
+    return [
+        f"{one.task}, judged by {one.judge}: {one.decided:,} with a majority, divided on {one.divided:,}"
+        + (f"; {one.absent:,} items lack a member's verdict" if one.absent else "")
+        for one in found
+    ]
 
 
 # Comparing

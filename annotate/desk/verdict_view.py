@@ -16,6 +16,14 @@ _FAILURES = {
     "missing": "gave no verdict",
     "malformed": "gave an answer that cannot be read",
     "off_menu": "gave a label that is not in the set",
+    "refusal": "refused",
+    "truncated": "was cut off",
+    "timeout": "did not answer in time",
+    "filtered": "was stopped by a filter",
+    "server_error": "could not be reached",
+    "too_long": "cannot take so long an item",
+    "rejected": "took no part",
+    "divided": "is divided",
 }
 _REASON_WORDS = dict(REASONS.values())
 

@@ -26,6 +26,10 @@ FAILURES: Final[Mapping[str, str]] = {
     "truncated": "cut off",
     "timeout": "timed out",
     "filtered": "stopped by a filter",
+    "server_error": "the server failed",
+    "too_long": "too long for the model",
+    "rejected": "the server took no part",
+    "divided": "the panel is divided",
 }
 
 

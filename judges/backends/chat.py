@@ -50,7 +50,7 @@ class Transport(NamedTuple):
     backoff_cap_s: float = 20.0
 
 
-class _Transient(Exception):  # noqa: N818
+class Transient(Exception):  # noqa: N818
     """A call that may be sent again."""
 
     def __init__(self, kind: str, why: str, retry_after: float = 0.0, *, no_server: bool = False) -> None:
@@ -58,7 +58,7 @@ class _Transient(Exception):  # noqa: N818
         self.kind, self.why, self.retry_after, self.no_server = kind, why, retry_after, no_server
 
 
-class _Refused(Exception):  # noqa: N818
+class Refused(Exception):  # noqa: N818
     """The server said "too many"."""
 
     def __init__(self, retry_after: float) -> None:
@@ -168,7 +168,7 @@ class ChatBackend:
         self._settled = False
         self._first = asyncio.Lock()
         self._failed_first = 0
-        self._client = _client(base_url, key_variable, concurrency)
+        self._client = client(base_url, key_variable, concurrency)
 
     @property
     def format(self) -> AnswerFormat:
@@ -202,7 +202,7 @@ class ChatBackend:
                 started = time.monotonic()
                 try:
                     answer = await self._send(question)
-                except _Refused as refused:
+                except Refused as refused:
                     refusals += 1
                     self.limit.refused(refused.retry_after or self._pause(refusals))
                     if refusals > _MOST_REFUSALS:
@@ -211,7 +211,7 @@ class ChatBackend:
                             "Run the same command later, or with a smaller --concurrency.",
                         ) from refused  # fmt: skip
                     continue
-                except _Transient as fault:
+                except Transient as fault:
                     self.limit.hold(max(self._breaker.failed(fault.why), fault.retry_after))
                     if retries >= self.transport.retries or (fault.no_server and not self._settled):
                         self._fails_for_good(fault)
@@ -219,7 +219,7 @@ class ChatBackend:
                                       latency_s=time.monotonic() - started)  # fmt: skip
                     retries += 1
                     pause = self._pause(retries)
-                except _Complaint as complaint:
+                except Complaint as complaint:
                     if self._adapt(complaint.words):
                         continue
                     return self._rejected(complaint, attempts, before)
@@ -230,7 +230,7 @@ class ChatBackend:
                     return _counted(answer, attempts, time.monotonic() - started, self._able.format)
             await asyncio.sleep(pause)
 
-    def _fails_for_good(self, fault: _Transient) -> None:
+    def _fails_for_good(self, fault: Transient) -> None:
         """Raises ServerUnusableError where nothing was ever answered."""
         if self._settled:
             return
@@ -248,7 +248,7 @@ class ChatBackend:
             return True
         return not self._settled and self._able.give_up_something()
 
-    def _rejected(self, complaint: _Complaint, attempts: int, before: tuple[Any, ...]) -> Answer:
+    def _rejected(self, complaint: Complaint, attempts: int, before: tuple[Any, ...]) -> Answer:
         """The server takes no part in this item; if it has taken none yet, it may take none at all."""
         if not self._settled:
             self._able.restore(before)
@@ -263,7 +263,7 @@ class ChatBackend:
         """One request.
 
         Raises:
-            _Refused, _Transient, _Complaint, ServerUnusableError
+            Refused, Transient, Complaint, ServerUnusableError
         """
         import openai
 
@@ -276,20 +276,20 @@ class ChatBackend:
                 )
             return _answer(raw.content)
         except (TimeoutError, openai.APITimeoutError) as error:
-            raise _Transient(TIMEOUT, f"no answer within {self.transport.timeout_s:g} s") from error
+            raise Transient(TIMEOUT, f"no answer within {self.transport.timeout_s:g} s") from error
         except openai.APIStatusError as error:
-            return _of_status(error.status_code, error.response.headers, error.body, self.settings.model)
+            return of_status(error.status_code, error.response.headers, error.body, self.settings.model)
         except openai.APIConnectionError as error:
             refused = type(error.__cause__).__name__ == "ConnectError"
             why = "nobody can be reached there" if refused else "the connection was dropped"
-            raise _Transient(SERVER_ERROR, why, no_server=refused) from error
+            raise Transient(SERVER_ERROR, why, no_server=refused) from error
 
 
 def _counted(answer: Answer, attempts: int, latency: float, form: AnswerFormat) -> Answer:
     return replace(answer, attempts=attempts, latency_s=latency, format=form)
 
 
-def _client(base_url: str, key_variable: str, concurrency: int) -> AsyncOpenAI:
+def client(base_url: str, key_variable: str, concurrency: int) -> AsyncOpenAI:
     """The client; keys come from the environment and from nowhere else.
 
     Raises:
@@ -319,7 +319,7 @@ def _limits(concurrency: int) -> Any:
 # What the server says
 
 
-class _Complaint(Exception):  # noqa: N818
+class Complaint(Exception):  # noqa: N818
     """The server does not take the request as it is. `words` are its own, for the user alone; `why` is safe to keep."""
 
     def __init__(self, words: str, why: str) -> None:
@@ -331,7 +331,7 @@ def _answer(content: bytes) -> Answer:
     """The answer in a response's body.
 
     Raises:
-        _Transient: the body is no whole completion.
+        Transient: the body is no whole completion.
     """
     try:
         data = json.loads(content)
@@ -339,7 +339,7 @@ def _answer(content: bytes) -> Answer:
         message = choice["message"]
         text = _text_of(message.get("content"))
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
-        raise _Transient(SERVER_ERROR, "the server's response is no whole completion") from error
+        raise Transient(SERVER_ERROR, "the server's response is no whole completion") from error
     usage = data.get("usage") if isinstance(data.get("usage"), dict) else {}
     return Answer(
         text=text,
@@ -380,23 +380,23 @@ def _logprobs(value: Any) -> tuple[tuple[str, float], ...]:
     return tuple(numbers) if len(numbers) == len(found) else ()
 
 
-def _of_status(status: int, headers: Mapping[str, str], body: Any, model: str) -> Answer:
+def of_status(status: int, headers: Mapping[str, str], body: Any, model: str) -> Answer:
     """What an error response means: raises, or gives the answer of a call that failed for good."""
     error = body if isinstance(body, dict) else {}
     code = _string(error.get("code")) or _string(error.get("type"))
     words = _string(error.get("message")) or code
     if status == 429 and code != "insufficient_quota":
-        raise _Refused(retry_after(headers))
+        raise Refused(retry_after(headers))
     if status in (401, 402, 403, 404) or code == "insufficient_quota":
         raise _unusable(status, words, model)
     if status in (408, 409, 425) or status >= 500:
-        raise _Transient(SERVER_ERROR, f"the server answered {status}", retry_after(headers))
+        raise Transient(SERVER_ERROR, f"the server answered {status}", retry_after(headers))
     lower = f"{code} {words}".lower()
     if "context_length" in lower or "maximum context" in lower or "context size" in lower or status == 413:
         return Answer(failure=TOO_LONG, why="the prompt is longer than the model takes")
     if "content_filter" in lower or "content_policy" in lower or "content management policy" in lower:
         return Answer(failure=FILTERED, why="the server's content filter refused the prompt")
-    raise _Complaint(f"{code}: {words}" if code and code != words else words, f"the server answered {status} {code}")
+    raise Complaint(f"{code}: {words}" if code and code != words else words, f"the server answered {status} {code}")
 
 
 def _unusable(status: int, words: str, model: str) -> ServerUnusableError:

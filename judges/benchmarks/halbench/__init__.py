@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.backends.rules import RuleVerdict
 from judges.benchmarks.benchmark import (
     ComparingBenchmark,
     CorrectableBenchmark,
@@ -17,12 +18,13 @@ from judges.benchmarks.benchmark import (
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halbench import compared, reader, scoring, writer
+from judges.benchmarks.halbench import compared, embedded, reader, scoring, writer
 from judges.benchmarks.halbench.judge_rubrics import RUBRICS
 from judges.benchmarks.halbench.recognise import kind_of_head
 from judges.benchmarks.halbench.records import BENCHMARK_NAME
-from judges.benchmarks.halbench.tasks import TASKS
+from judges.benchmarks.halbench.tasks import STANCE, TASKS
 from judges.rubric import Rubric
+from store.items import StoredItem
 from store.records import LabelState, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -46,6 +48,16 @@ class HalBench:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    embedded_tasks = (STANCE.task,)
+
+    def embedding_texts(self, item: StoredItem) -> Sequence[str]:
+        return embedded.embedding_texts(item)
+
+    def embedding_verdict(
+        self, item: StoredItem, vectors: Sequence[Sequence[float] | None], facts: Facts
+    ) -> RuleVerdict:
+        return embedded.embedding_verdict(item, vectors, facts)
 
     def judge_rubrics(self) -> Mapping[str, Rubric]:
         return RUBRICS

@@ -20,7 +20,7 @@ from judges.benchmarks.halumem import breakdowns, described, reader, scoring, to
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.judge_rubrics import RUBRICS
 from judges.benchmarks.halumem.recognise import kind_of_head
-from judges.benchmarks.halumem.tasks import TASKS
+from judges.benchmarks.halumem.tasks import INTEGRITY, TASKS
 from judges.benchmarks.stages import Tracing
 from judges.rubric import Rubric
 from store.records import LabelState, Record
@@ -36,6 +36,17 @@ class HaluMem:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    def without_asking(
+        self,
+        task: str,
+        payload: Mapping[str, Any],  # noqa: ARG002
+        slices: Mapping[str, str],
+        texts: Mapping[str, str],  # noqa: ARG002
+    ) -> tuple[str, str] | None:
+        """Of an empty extraction nothing is stored: the official script gives every point 0 and calls nobody."""
+        empty = task == INTEGRITY.task and slices.get("extraction") == "empty"
+        return ("0", "empty_extraction") if empty else None
 
     def judge_rubrics(self) -> Mapping[str, Rubric]:
         return RUBRICS

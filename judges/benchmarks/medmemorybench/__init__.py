@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.backends.rules import Rule
 from judges.benchmarks.benchmark import NativeFile, ScoredItem, Scores, Source, TaskDefinition, Undefined
 from judges.benchmarks.medmemorybench import derived, reader, scoring, terms, writer
 from judges.benchmarks.medmemorybench.judge_rubrics import RUBRICS
+from judges.benchmarks.medmemorybench.judge_rules import RULES
 from judges.benchmarks.medmemorybench.recognise import kind_of_head
-from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME
+from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME, INCORRECT
 from judges.benchmarks.medmemorybench.tasks import TASKS
 from judges.rubric import Rubric
 from store.records import LabelState, Record
@@ -25,6 +27,20 @@ class MedMemoryBench:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    def judge_rules(self) -> Mapping[str, Mapping[str, Rule]]:
+        return RULES
+
+    def without_asking(
+        self,
+        task: str,  # noqa: ARG002
+        payload: Mapping[str, Any],
+        slices: Mapping[str, str],  # noqa: ARG002
+        texts: Mapping[str, str],  # noqa: ARG002
+    ) -> tuple[str, str] | None:
+        """An empty answer is incorrect: the official code calls nobody for it."""
+        empty = not str(payload.get("response", "")).strip()
+        return (INCORRECT, "no_response") if empty else None
 
     def judge_rubrics(self) -> Mapping[str, Rubric]:
         return RUBRICS

@@ -78,8 +78,11 @@ def _own(item: ScoredItem) -> Answer | None:
     """The answer of the file, where the item's verdict is one of its kind."""
     if item.verdict is None:
         return answer_of(json.loads(item.extra["rule"])) if "rule" in item.extra else None
-    raw: Any = json.loads(item.verdict.raw) if item.verdict.raw.startswith("{") else {}
-    return answer_of(raw) if "is_correct" in raw and "score" in raw else None
+    try:
+        raw: Any = json.loads(item.verdict.raw)
+    except ValueError:  # the words of another judge
+        raw = {}
+    return answer_of(raw) if isinstance(raw, dict) and "is_correct" in raw and "score" in raw else None
 
 
 def _is_verdicts(state: LabelState, verdict: VerdictRecord) -> bool:

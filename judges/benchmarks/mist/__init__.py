@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.backends.rules import Rule
 from judges.benchmarks.benchmark import (
     ComparingBenchmark,
     CorrectableBenchmark,
@@ -19,6 +20,7 @@ from judges.benchmarks.benchmark import (
 )
 from judges.benchmarks.mist import compared, reader, scoring, writer
 from judges.benchmarks.mist.judge_rubrics import RUBRICS
+from judges.benchmarks.mist.judge_rules import RULES
 from judges.benchmarks.mist.recognise import kind_of_head
 from judges.benchmarks.mist.records import BENCHMARK_NAME
 from judges.benchmarks.mist.tasks import TASKS
@@ -35,6 +37,9 @@ class Mist:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
+
+    def judge_rules(self) -> Mapping[str, Mapping[str, Rule]]:
+        return RULES
 
     def judge_rubrics(self) -> Mapping[str, Rubric]:
         return RUBRICS
