@@ -42,7 +42,10 @@ def _of_judge(one: Decided, assessment_id: str, at: str, *, valid: bool) -> dict
     if verdict.label is not None:
         feedback: dict[str, Any] = {"value": verdict.label}
     else:
-        feedback = {"error": {"error_code": verdict.failure.upper(), "error_message": "no verdict could be read"}}
+        feedback = {
+            "value": None,
+            "error": {"error_code": verdict.failure.upper(), "error_message": "no verdict could be read"},
+        }
     metadata = {
         "item_id": one.item.item_id, "system": one.item.system, "gate": one.gate.get("state", ""),
         "certificate": one.gate.get("certificate", ""),
