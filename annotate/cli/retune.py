@@ -51,7 +51,7 @@ def retune(
     key_env: Annotated[str, typer.Option("--key-env", help="The variable that holds the key.")] = "OPENAI_API_KEY",
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
     prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the split, the search and the calls.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Of the split and of the search.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
@@ -69,7 +69,7 @@ def retune(
     if not reflect_model and not edit:
         raise UsageError("Which model proposes rules?", "", "Say --reflect-model, or --edit to write them yourself.")
     options = JudgeOptions(
-        model, base_url, key_env, temperature=temperature, seed=seed, max_tokens=max_tokens, concurrency=concurrency,
+        model, base_url, key_env, temperature=temperature, max_tokens=max_tokens, concurrency=concurrency,
         timeout_s=timeout, max_cost=max_cost, prices=prices,
     )  # fmt: skip
     reflect = JudgeOptions(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from judges.tuned import tuned_items
 from store.gates import gate_looks
 from store.records import digest
 
@@ -35,7 +36,8 @@ def judges_of(study: Study, task: str) -> list[JudgeOf]:
 
 
 def bindings_of(study: Study, judge: JudgeOf) -> dict[str, str]:
-    """Hashes of the judge, its prompt, the rubric, the labels, the items, and its verdicts on labelled items."""
+    """Hashes of the judge, its prompt, the rubric, the labels, the items, and its verdicts on labelled items, except on
+    those that it was tuned on."""
     task = judge.task
     rubric = study.rows("SELECT version FROM tasks WHERE task = ? ORDER BY added_at DESC, rowid DESC LIMIT 1", [task])
     labels = study.rows(
@@ -54,13 +56,14 @@ def bindings_of(study: Study, judge: JudgeOf) -> dict[str, str]:
         WHERE v.judge_id = ? AND v.item_id IN (SELECT item_id FROM all_blind_labels) ORDER BY ALL""",
         [judge.judge_id],
     )
+    tuned = tuned_items(study, task, judge.prompt_version)
     parts: dict[str, Any] = {
         "judge": [judge.judge_id, judge.name, judge.model, judge.prompt_version, judge.parameters],
         "prompt": judge.prompt_version,
         "rubric": rubric[0][0] if rubric else "",
         "labels": [list(row) for row in labels],
         "data": [list(row) for row in data],
-        "verdicts": [list(row) for row in verdicts],
+        "verdicts": [list(row) for row in verdicts if row[0] not in tuned],
     }
     return {name: digest(name, value) for name, value in parts.items()}
 

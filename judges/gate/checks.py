@@ -90,9 +90,7 @@ def checks_of(evidence: Evidence, limits: Thresholds, seed: int = 0) -> list[Che
     columns = _columns(evidence)
     scale = Scale(evidence.records.label_set.labels, evidence.records.label_set.level)
     checks = [
-        Check(
-            "labels", "passed", Statistic(float(judge.n), judge.n), float(FIRST_ANSWER), _labels_why(evidence, judge)
-        ),
+        _enough_labels(evidence, judge),
         *_label_checks(judge, evidence, limits),
         _coefficient("kappa", judge.cohen_kappa, limits.kappa),
         _coefficient("ac1", judge.gwet_ac1, limits.ac1),
@@ -115,6 +113,16 @@ def _required(check: Check, limits: Thresholds) -> Check:
                  check.side, check.next)  # fmt: skip
 
 
+def _enough_labels(evidence: Evidence, judge: JudgeAgreement) -> Check:
+    """Enough of them, and none that the judge could be asked about and was not: what it has not judged may be what it
+    does worst."""
+    if judge.no_verdict and evidence.live:
+        why = f"{judge.no_verdict} labelled items were not judged yet"
+        act = f"judge the labelled items: overread judge --task {evidence.task.task} --items labelled"
+        return _labels(judge.n, "undecided", why, act)
+    return _labels(judge.n, "passed", _labels_why(evidence, judge))
+
+
 def _labels_why(evidence: Evidence, judge: JudgeAgreement) -> str:
     out = f"; {evidence.tuned_out} left out that its prompt was tuned on" if evidence.tuned_out else ""
     return f"{judge.n} items with people's blind label and a readable verdict{out}"
@@ -128,9 +136,11 @@ def _too_few(evidence: Evidence, judge: JudgeAgreement | None) -> Check:
         if unjudged and evidence.records.items
         else f"label {FIRST_ANSWER - n} more items of {evidence.task.task}"
     )
-    return Check(
-        "labels", "undecided", Statistic(float(n), n), float(FIRST_ANSWER), _count_words(n, evidence), next=act
-    )
+    return _labels(n, "undecided", _count_words(n, evidence), act)
+
+
+def _labels(n: int, status: Status, why: str, act: str = "") -> Check:
+    return Check("labels", status, Statistic(float(n), n), float(FIRST_ANSWER), why, next=act)
 
 
 def _count_words(n: int, evidence: Evidence) -> str:

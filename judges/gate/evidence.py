@@ -27,6 +27,7 @@ class Evidence:
         records: labelled items with this judge's verdict alone; those it was tuned on are not among them.
         tuned_out: labelled items left out because the judge's prompt was tuned or chosen on them.
         read, judged: verdicts that could be read, and all, of repetition 0. items: of the task.
+        live: the judge was run here, and can be asked again.
         repeats: labels by item of items judged more than once; None for one that could not be read.
         harmful: items on which a blind label says that a wrong answer would be dangerous.
         trapped: items the benchmark set as traps.
@@ -41,6 +42,7 @@ class Evidence:
     read: int
     judged: int
     items: int
+    live: bool
     repeats: Mapping[str, Sequence[str | None]]
     harmful: frozenset[str]
     trapped: frozenset[str]
@@ -108,6 +110,7 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
         read=sum(1 for verdict in verdicts.values() if verdict.label is not None),
         judged=len(verdicts),
         items=len(items),
+        live=bool(study.rows("SELECT 1 FROM calls WHERE judge_id = ? LIMIT 1", [judge.judge_id])),
         repeats=repeats,
         harmful=_harmful(study, items),
         trapped=_trapped(study, task),
