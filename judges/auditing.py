@@ -7,6 +7,7 @@ from dataclasses import replace
 from judges.calibration.audit import audit
 from judges.calibration.audit_result import Audit, Settings
 from judges.collect import audit_records, task_definitions
+from judges.part_audit import audit_parts
 from store.items import count_items
 from store.study import Study
 
@@ -23,4 +24,8 @@ def audit_study(study: Study, *, task: str = "", judge: str = "", settings: Sett
         )
         for name, result in found.tasks.items()
     }  # fmt: skip
-    return replace(found, tasks=whole)
+    declared = {
+        name: {part: replace(block, items=counts.get(name, 0)) for part, block in parts.items()}
+        for name, parts in audit_parts(study, tasks, judge, found.settings).items()
+    }
+    return replace(found, tasks=whole, declared=declared)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
 from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
-from judges.calibration.statistical_label import Vote, final_label
+from judges.calibration.statistical_label import Adjudication, Vote, final_label, statistical_label
 from store.draws import list_draws
 from store.events import STATE_COLUMNS, state_of_row
 from store.items import LazyTexts, stream_scored
@@ -125,11 +125,18 @@ def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...])
 
 @dataclass(slots=True)
 class BlindLabels:
-    """Blind labels of one item by annotator, and an adjudicator's blind decision."""
+    """Blind labels of one item by annotator, and an adjudicator's blind decision.
+
+    Attributes:
+        stream: `estimate` if one of the labels is of it. streams: of each annotator's label.
+        draw_ids: the draws under which they were given.
+    """
 
     stream: str
     people: dict[str, HumanLabel] = field(default_factory=dict)
     adjudicated: HumanLabel | None = None
+    streams: dict[str, str] = field(default_factory=dict)
+    draw_ids: set[str] = field(default_factory=set)
 
 
 def blind_labels(study: Study) -> dict[str, BlindLabels]:
@@ -143,13 +150,25 @@ def blind_labels(study: Study) -> dict[str, BlindLabels]:
     labels: dict[str, BlindLabels] = {}
     for item_id, annotator, draw_id, adjudicated, *columns in rows:
         state = state_of_row(columns)
-        said = labels.setdefault(item_id, BlindLabels(streams.get(draw_id, "estimate")))
+        stream = streams.get(draw_id, "estimate")
+        said = labels.setdefault(item_id, BlindLabels(stream))
+        said.stream = "estimate" if stream == "estimate" else said.stream
+        said.streams[annotator] = stream
+        said.draw_ids.add(draw_id)
         label = HumanLabel(state.value, state.parts)
         if adjudicated:
             said.adjudicated = label
         else:
             said.people[annotator] = label
     return labels
+
+
+def resolved_label(said: BlindLabels | None) -> str | None:
+    """The statistical label of an item; None when nobody labelled it, people do not agree, or cannot judge."""
+    if said is None:
+        return None
+    decision = Adjudication(said.adjudicated.value) if said.adjudicated is not None else None
+    return statistical_label({who: one.value for who, one in said.people.items()}, decision).label
 
 
 def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
@@ -164,6 +183,12 @@ def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
     for item_id, name, label, failure, score, parts in rows:
         verdicts.setdefault(item_id, {})[name] = JudgeVerdict(label, failure, score, json.loads(parts))
     return verdicts
+
+
+def labelled_items(study: Study, tasks: Sequence[str], judge: str = "") -> dict[str, list[AuditItem]]:
+    """Task → its labelled items with blind labels and the first verdict of each judge (or of one), values and parts."""
+    labels, verdicts = blind_labels(study), _verdicts(study, judge)
+    return {task: list(_audit_items(study, task, labels, verdicts)) for task in tasks}
 
 
 def _audit_items(

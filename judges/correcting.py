@@ -11,8 +11,9 @@ from judges.benchmarks.benchmark import CorrectableBenchmark, ScoredItem, TaskDe
 from judges.calibration.audit_input import HumanLabel
 from judges.calibration.statistical_label import Adjudication, statistical_label
 from judges.collect import BlindLabels, blind_labels, scored_items, task_definitions
+from judges.frozen_plan import excluded_items, frozen_plan
+from judges.served_part import COUNTED, Served, ServedParts, as_draw
 from judges.tuned import tuned_for
-from store.draws import DrawnItem, drawn_items, list_draws
 from store.records import LabelState
 from store.study import Study
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from judges.calibration.correction.records import Block, Draw, Share
+    from judges.calibration.correction.choice import CorrectionSettings
+    from judges.calibration.correction.records import Block, Share
     from judges.calibration.correction.result import CorrectedMetric, CorrectedScores
 
 _PROBED = 40
@@ -29,54 +31,99 @@ _MOST_TRIED = 64
 """Labels tried on each of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    """The part of a draw that was read: what counts as the sample.
+class Corrections:
+    """Corrected scores of a study; its labels and draws are read once, the blocks of a system and judge too."""
 
-    Attributes:
-        items: their ids. design: `simple` or `two_stage`. groups: group number by item id, for all drawn items.
-        sampling: as a correction's provenance wants it.
-    """
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.benchmark = get_benchmark(study.benchmark)
+        self.labels = blind_labels(study)
+        self._parts = ServedParts(study, self.labels)
+        self._blocks: dict[tuple[str, str], StudyBlocks] = {}
 
-    items: frozenset[str]
-    design: str
-    groups: Mapping[str, int]
-    sampling: str = "random"
+    def blocks(self, system: str, judge: str) -> StudyBlocks:
+        """What a correction of this system reads.
+
+        Raises:
+            TypeError: the benchmark has nothing to correct.
+        """
+        if not isinstance(self.benchmark, CorrectableBenchmark):
+            raise TypeError(f"{self.study.benchmark} has nothing to correct")
+        key = (system, judge)
+        if key not in self._blocks:
+            self._blocks[key] = study_blocks(self.study, self.benchmark, system, judge, self.labels, self._parts)
+        return self._blocks[key]
+
+    def corrected(self, system: str, judge: str) -> CorrectedScores | None:
+        """What people would have scored on all items; None when the benchmark has nothing to correct.
+
+        Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
+        """
+        from judges.calibration.correction.corrected import corrected_scores
+
+        if not isinstance(self.benchmark, CorrectableBenchmark):
+            return None
+        found = self.blocks(system, judge)
+        scores = corrected_scores(found.blocks, combined(self.benchmark), self.settings([found]))
+        bounded: frozenset[str] = getattr(self.benchmark, "bounded", frozenset)()
+        metrics = {name: _within_unit(one) if name in bounded else one for name, one in scores.metrics.items()}
+        return replace(scores, metrics=metrics)
+
+    def settings(self, blocks: Sequence[StudyBlocks]) -> CorrectionSettings:
+        """How metrics of these blocks are corrected."""
+        from judges.calibration.correction.choice import CorrectionSettings
+        from judges.calibration.correction.records import Provenance
+
+        assert isinstance(self.benchmark, CorrectableBenchmark)
+        parts = [part for found in blocks for part in found.served.values()]
+        random = all(part.sampling == "random" for part in parts)
+        why = "; ".join(dict.fromkeys(part.why for part in parts if part.why))
+        provenance = Provenance(sampling="random" if random else "unknown", why=why)
+        return CorrectionSettings(provenance=provenance, shares=shares_of(self.benchmark))
 
 
 def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | None:
-    """What people would have scored on all items of a system; None when the benchmark has nothing to correct.
+    """`Corrections.corrected` of one system."""
+    return Corrections(study).corrected(system, judge)
 
-    Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
-    """
-    from judges.calibration.correction.choice import CorrectionSettings
-    from judges.calibration.correction.corrected import corrected_scores
-    from judges.calibration.correction.records import Provenance
 
-    benchmark = get_benchmark(study.benchmark)
-    if not isinstance(benchmark, CorrectableBenchmark):
-        return None
-    labels = blind_labels(study)
+@dataclass(frozen=True, slots=True)
+class StudyBlocks:
+    """A system's blocks, task by task, with its items in the blocks' order and what was served of each."""
+
+    blocks: list[Block]
+    items: Mapping[str, Sequence[ScoredItem]]
+    served: Mapping[str, Served]
+
+
+def study_blocks(
+    study: Study,
+    benchmark: CorrectableBenchmark,
+    system: str,
+    judge: str,
+    labels: Mapping[str, BlindLabels],
+    parts: ServedParts,
+) -> StudyBlocks:
+    """What a correction reads of one system: all its items but those that a frozen plan leaves out."""
+    left_out = excluded_items(study, frozen_plan(study))
     by_task: dict[str, list[ScoredItem]] = {}
     for item in scored_items(study, system, judge):
-        by_task.setdefault(item.task, []).append(item)
+        if item.item_id not in left_out:
+            by_task.setdefault(item.task, []).append(item)
     definitions = task_definitions(study)
-    tuned = tuned_for(study, judge)  # the judge is better on them than elsewhere: they are no sample of its errors
-    whole = {task: served_part(study, task, items, labels) for task, items in by_task.items()}
-    served = {task: replace(part, items=part.items - tuned) for task, part in whole.items()}
-    blocks = [
-        _block(benchmark, definitions[task], items, served[task], labels)
-        for task, items in by_task.items()
-        if task in definitions
-    ]
-    random = all(part.sampling == "random" for part in served.values())
-    settings = CorrectionSettings(
-        provenance=Provenance(sampling="random" if random else "unknown"), shares=_shares(benchmark)
-    )
-    found = corrected_scores(blocks, _combine(benchmark), settings)
-    bounded: frozenset[str] = getattr(benchmark, "bounded", frozenset)()
-    metrics = {name: _within_unit(one) if name in bounded else one for name, one in found.metrics.items()}
-    return replace(found, metrics=metrics)
+    by_task = {task: items for task, items in by_task.items() if task in definitions}
+    tuned = tuned_for(study, judge)
+    served = {task: _untuned(parts.part(task, items), items, tuned) for task, items in by_task.items()}
+    blocks = [_block(benchmark, definitions[task], items, served[task], labels) for task, items in by_task.items()]
+    return StudyBlocks(blocks, by_task, served)
+
+
+def _untuned(part: Served, items: Sequence[ScoredItem], tuned: frozenset[str]) -> Served:
+    """The sample without what the judge's prompt was tuned on: the judge is better there than elsewhere, so that these
+    items are no sample of its errors. Where every item is labelled nothing is estimated, and all of them stay."""
+    if len(part.items) == len(items):
+        return part
+    return replace(part, items=part.items - tuned)
 
 
 def _within_unit(metric: CorrectedMetric) -> CorrectedMetric:
@@ -85,45 +132,6 @@ def _within_unit(metric: CorrectedMetric) -> CorrectedMetric:
     if value.low is None or value.high is None:
         return metric
     return replace(metric, statistic=replace(value, low=max(0.0, value.low), high=min(1.0, value.high)))
-
-
-def served_part(study: Study, task: str, items: Sequence[ScoredItem], labels: Mapping[str, BlindLabels]) -> Served:
-    """The served prefix of the estimate draw under which most of these items were labelled.
-
-    It ends where a group ends: a group that was begun and not finished is left out, as long as one is finished.
-    """
-    ids = {item.item_id for item in items}
-    labelled = {item_id for item_id in ids if item_id in labels and labels[item_id].stream == "estimate"}
-    best = Served(frozenset(), "simple", {})
-    for draw in list_draws(study):
-        if draw.stream != "estimate" or draw.task not in ("", task):
-            continue
-        drawn = [item for item in drawn_items(study, draw.draw_id) if item.item_id in ids]
-        prefix = _prefix(drawn, labelled)
-        if len(prefix) > len(best.items):
-            groups = {item.item_id: item.group_number for item in drawn}
-            best = Served(frozenset(prefix), draw.design, groups)
-    return best if best.items else _labels_of_files(study, labelled)
-
-
-def _prefix(drawn: Sequence[DrawnItem], labelled: set[str]) -> list[str]:
-    """Whole groups from the front, as long as each has a label, and all of its items unless a later one has too."""
-    groups = [list(members) for _, members in itertools.groupby(drawn, key=lambda item: item.group_number)]
-    touched = [any(item.item_id in labelled for item in group) for group in groups]
-    last = max((place for place, hit in enumerate(touched) if hit), default=-1)
-    if last < 0:
-        return []
-    unfinished = any(item.item_id not in labelled for item in groups[last])
-    end = last if unfinished and last > 0 else last + 1
-    return [item.item_id for group in groups[:end] for item in group]
-
-
-def _labels_of_files(study: Study, labelled: set[str]) -> Served:
-    """Labels that came with files count as the import says they were sampled."""
-    rows = study.rows("SELECT DISTINCT sampled FROM file_labels")
-    said = {row[0] for row in rows}
-    sampling = "random" if said and said <= {"srs", "census"} else "unknown"
-    return Served(frozenset(labelled), "simple", {}, sampling if labelled else "random")
 
 
 def _block(
@@ -151,25 +159,12 @@ def _block(
         human_terms=np.array(
             [[row.get(name, 0.0) if row is not None else np.nan for name in terms] for row in human], dtype=np.float64
         ).reshape(len(human), len(terms)),
-        draw=_draw(items, places, served),
+        draw=as_draw(items, places, served),
         fixed=fixed,
         verdicts=np.array([kinds[verdict] for verdict in verdicts], dtype=np.int64),
         clusters=_numbered([item.cluster for item in items]),
         missing={"unresolved or cannot judge": sum(1 for row in human if row is None)},
     )
-
-
-def _draw(items: Sequence[ScoredItem], places: Sequence[int], served: Served) -> Draw:
-    import numpy as np
-
-    from judges.calibration.correction.records import Draw
-
-    drawn = np.array(places, dtype=np.int64)
-    if served.design != "two_stage":
-        return Draw(drawn, len(items))
-    beyond = itertools.count(max(served.groups.values(), default=0) + 1)
-    groups = np.array([served.groups.get(item.item_id, next(beyond)) for item in items], dtype=np.int64)
-    return Draw(drawn, len(items), design="two_stage", groups=groups)
 
 
 def _numbered(names: Iterable[str]) -> NDArray[np.int64]:
@@ -186,6 +181,7 @@ def _human_terms(
     """People's terms of an item; None when they are not of one mind, cannot judge, or skipped it."""
     if labels is None:
         return None
+    labels = replace(labels, people={who: one for who, one in labels.people.items() if labels.streams[who] in COUNTED})
     value = _resolved(labels, lambda label: label.value)
     if value is None:
         return None
@@ -228,7 +224,7 @@ def _all_states(definition: TaskDefinition) -> Iterable[LabelState]:
         yield LabelState(value=value, parts={part.id: chosen for part, chosen in zip(parts, given, strict=True)})
 
 
-def _combine(benchmark: CorrectableBenchmark) -> Callable[[Mapping[str, float]], dict[str, float | None]]:
+def combined(benchmark: CorrectableBenchmark) -> Callable[[Mapping[str, float]], dict[str, float | None]]:
     def combine(totals: Mapping[str, float]) -> dict[str, float | None]:
         found = benchmark.combine(totals).items()
         return {name: None if isinstance(value, Undefined) else float(value) for name, value in found}
@@ -236,7 +232,7 @@ def _combine(benchmark: CorrectableBenchmark) -> Callable[[Mapping[str, float]],
     return combine
 
 
-def _shares(benchmark: CorrectableBenchmark) -> dict[str, Share]:
+def shares_of(benchmark: CorrectableBenchmark) -> dict[str, Share]:
     from judges.calibration.correction.records import Share
 
     shares: Mapping[str, tuple[str, str]] = getattr(benchmark, "shares", dict)()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judges.benchmarks.benchmark import DescribingBenchmark, Scores, Undefined, get_benchmark
+from judges.calibration.correction.leaderboard import Rank
 from judges.calibration.correction.result import CorrectedScores
 from judges.collect import FinalLabel, final_labels, scored_items
-from judges.correcting import correct_study
+from judges.comparing import Transported, leaderboards, rank_json, transported
+from judges.correcting import Corrections
 from judges.describing import SystemDescription, describe_system, warnings_of
+from judges.frozen_plan import PlanCheck, check_plan
 from judges.gate.full_run import passages_of
 from store.items import facts_of, systems
 from store.study import Study
@@ -26,6 +30,7 @@ class SystemScores:
         corrected: what people would have scored on all items; None when nothing can be or was to be corrected.
         warnings: what one must know to read the scores as coded.
         description: what the benchmark says beside; None when it says nothing, or was not asked.
+        transported: by the error rates of another system, when that was asked.
     """
 
     as_coded: Scores
@@ -36,6 +41,7 @@ class SystemScores:
     corrected: CorrectedScores | None = None
     warnings: tuple[str, ...] = ()
     description: SystemDescription | None = None
+    transported: Transported | None = None
 
     @property
     def equals_file(self) -> bool | None:
@@ -48,6 +54,7 @@ class SystemScores:
             "overridden": plain(self.overridden), "overridden_items": self.overridden_items,
             "equals_file": self.equals_file, **self._corrected(),
             "warnings": list(self.warnings), **self._described(),
+            **({"transported": self.transported.as_json()} if self.transported else {}),
         }  # fmt: skip
 
     def _corrected(self) -> dict[str, Any]:
@@ -71,34 +78,71 @@ class StudyScores:
     """The scores of every system of a study.
 
     Attributes:
+        leaderboard: systems in order by metric, where labels speak of two or more. plan: whether it follows the plan;
+            None without labels.
         gate: what the gate says of this judge, task by task (`judges.gate.full_run.passages_of`).
     """
 
     benchmark: str
     judge: str
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
+    leaderboard: Mapping[str, list[Rank]] = field(default_factory=dict)
+    plan: PlanCheck | None = None
     gate: Sequence[Mapping[str, Any]] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
             "benchmark": self.benchmark, "judge": self.judge, "gate": [dict(passage) for passage in self.gate],
             "systems": {name: scores.as_json() for name, scores in self.systems.items()},
+            "leaderboard": {metric: [rank_json(one) for one in ranks] for metric, ranks in self.leaderboard.items()},
+            **({"plan": self.plan.as_json()} if self.plan else {}),
         }  # fmt: skip
 
 
-def score_study(study: Study, judge: str, system: str = "", *, described: bool = True) -> StudyScores:
+def score_study(
+    study: Study,
+    judge: str,
+    system: str = "",
+    *,
+    described: bool = True,
+    calibrated_on: str = "",
+    corrections: Corrections | None = None,
+) -> StudyScores:
     """Score every system (or the one named) by one judge's verdicts and people's final labels.
 
     Args:
         described: with what the benchmark says beside scores and warnings; it takes half as long again.
+        calibrated_on: a system whose labels also serve the others: the judge's error rates there are carried over.
+        corrections: what was read of the study before, not to read it again.
     """
     labels = final_labels(study)
+    corrections = corrections or Corrections(study)
     names = [name for name in systems(study) if system in ("", name)]
-    found = {name: _score(study, name, judge, labels, described=described) for name in names}
-    return StudyScores(study.benchmark, judge, found, passages_of(study, judge))
+    found = {name: _score(corrections, name, judge, labels, described=described) for name in names}
+    if calibrated_on:
+        found = {
+            name: one if name == calibrated_on else
+            replace(one, transported=transported(corrections, calibrated_on, name, judge))
+            for name, one in found.items()
+        }  # fmt: skip
+    corrected = {name: one.corrected for name, one in found.items() if one.corrected is not None}
+    boards = leaderboards(corrections, corrected, judge) if len(corrected) > 1 else {}
+    plan = _plan(study, judge, corrected) if corrected else None
+    return StudyScores(study.benchmark, judge, found, boards, plan, passages_of(study, judge))
 
 
-def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel], *, described: bool) -> SystemScores:
+def _plan(study: Study, judge: str, corrected: Mapping[str, CorrectedScores]) -> PlanCheck:
+    """Labels of a task are those of all systems together: a draw is of a task."""
+    labels: Counter[str] = Counter()
+    for one in corrected.values():
+        labels.update(one.labels)
+    return check_plan(study, labels, judge=judge, metrics=list(next(iter(corrected.values())).metrics))
+
+
+def _score(
+    corrections: Corrections, system: str, judge: str, labels: Mapping[str, FinalLabel], *, described: bool
+) -> SystemScores:
+    study = corrections.study
     benchmark = get_benchmark(study.benchmark)
     facts = facts_of(study, system)
     warnings: tuple[str, ...] = ()
@@ -114,7 +158,7 @@ def _score(study: Study, system: str, judge: str, labels: Mapping[str, FinalLabe
         overridden=benchmark.overridden(scored_items(study, system, judge, labels), facts),
         overridden_items=sum(1 for row in overridden if row[0] in labels),
         file_says=benchmark.stated_scores(facts, judge),
-        corrected=correct_study(study, system, judge) if labels else None,
+        corrected=corrections.corrected(system, judge) if labels else None,
         warnings=warnings,
         description=description,
     )

@@ -32,7 +32,8 @@ class Draw:
 
     Attributes:
         task: the task it is of, or "" for all tasks.
-        design: `simple` or `two_stage` (groups in random order, all their items served together).
+        design: `simple` (items one by one, within strata if there are any), `two_stage` (groups in random order, then
+            items of each, served together), `unequal` (each by its own probability) or `chosen` (for what they teach).
         reveal: when the judge's verdict is shown.
         settings: what else fixes it (block size, share never shown …).
     """

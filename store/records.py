@@ -216,13 +216,18 @@ class Problem:
     fatal: bool = True
 
 
+SHOWN_ORDER = ".order"
+"""What follows a part's id in the part that records in which order the entries of a ranking were shown."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelState:
     """A person's whole label of an item. The default is: nothing said yet.
 
     Attributes:
         value: the label agreement is computed on, or None.
-        parts: required and optional parts by id.
+        parts: required and optional parts by id. Without a value: a half-given label as far as it goes, the value's own
+            part under "".
         cannot_judge: "" or the reason id; stands instead of a value.
         reference_wrong: stands beside a value; `right_answer` is what the reference should say.
         evidence: 0-based indexes of dialogue turns marked as evidence.

@@ -9,6 +9,7 @@ import typer
 from store.errors import EXIT_NOT_ENOUGH, UsageError
 
 if TYPE_CHECKING:
+    from judges.calibration.audit_result import Audit
     from store.study import Study
 
 
@@ -22,6 +23,10 @@ def audit(
     task: Annotated[str, typer.Option("--task", help="Only this task.")] = "",
     judge: Annotated[str, typer.Option("--judge", help="Only this judge.")] = "",
     seed: Annotated[int, typer.Option("--seed", help="Seed of the intervals' resampling.")] = 0,
+    confidence: Annotated[bool, typer.Option("--confidence", help="What the judge's confidence is worth.")] = False,
+    alpha: Annotated[float, typer.Option("--alpha", help="With --confidence: disagreement allowed.")] = 0.05,
+    delta: Annotated[float, typer.Option("--delta", help="With --confidence: chance of a wrong promise.")] = 0.1,
+    keep: Annotated[bool, typer.Option("--keep", help="With --confidence: keep the thresholds.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Rarer coefficients too (JSON).")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -29,12 +34,14 @@ def audit(
 
     Example: overread audit --task qa --json
     """
+    from annotate.cli.confidence import print_confidence
     from annotate.cli.main import study_path
-    from annotate.cli.output import print_json
+    from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
     from judges.auditing import audit_study
     from judges.calibration.audit_result import Settings
     from judges.collect import task_definitions
+    from judges.frozen_plan import check_plan, labelled_items
     from store.items import judges
     from store.study import Study
 
@@ -46,12 +53,20 @@ def audit(
         if judge and judge not in judges(study):
             raise UsageError(f"There is no judge {judge!r}.", f"Judges of this study: {', '.join(judges(study))}.")
         settings = Settings(seed=seed, all_statistics=everything)
-        if as_json:
+        if confidence:
+            enough = print_confidence(
+                study, task=task, judge=judge, alpha=alpha, delta=delta, keep=keep, seed=seed, as_json=as_json
+            )
+        elif as_json:
             found = audit_study(study, task=task, judge=judge, settings=settings)
-            print_json(found.as_json())
-            enough = any(result.labelled for result in found.tasks.values())
+            plan = check_plan(study, labelled_items(study), judge=judge)
+            print_json({**found.as_json(), **({"plan": plan.as_json()} if plan.plan else {})})
+            enough = has_labels(found)
         else:
             enough = print_audit(study, task=task, judge=judge, seed=seed)
+            plan = check_plan(study, labelled_items(study), judge=judge)
+            for line in plan.lines() if plan.plan else ():
+                say(line)
     if not enough:
         raise typer.Exit(EXIT_NOT_ENOUGH)
 
@@ -67,4 +82,10 @@ def print_audit(study: Study, *, task: str = "", judge: str = "", seed: int = 0)
     for block in audit_lines(found):
         for line in [block] if isinstance(block, str) else table(block, indent="    "):
             say(line)
-    return any(result.labelled for result in found.tasks.values())
+    return has_labels(found)
+
+
+def has_labels(found: Audit) -> bool:
+    """Whether anything of any task is labelled."""
+    parts = [part for parts in found.declared.values() for part in parts.values()]
+    return any(result.labelled for result in (*found.tasks.values(), *parts))

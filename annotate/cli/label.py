@@ -38,9 +38,12 @@ def label(
     minutes: Annotated[float | None, typer.Option("--minutes", help="End at the first boundary after so long.")] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the draw that is made now.")] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Line by line, for screen readers.")] = False,
+    draw: Annotated[str, typer.Option("--draw", help="This draw (the beginning of its id); see `status`.")] = "",
     keys: Annotated[Path | None, typer.Option("--keys", help='A TOML file: action = "key" or ["key", …].')] = None,
 ) -> None:
     """Open the reading desk. A draw is made before the first label if there is none.
+
+    Of several draws the oldest that `sample` made and that still has items for you is served; --draw picks another.
 
     Example: overread label --annotator dr.li --minutes 60
     """
@@ -54,7 +57,10 @@ def label(
         load_screen_meanwhile()
     with Study.open(path) as study:
         tell_notices(study)
-        run_desk(study, annotator=annotator, task=task, mode=mode, minutes=minutes, seed=seed, plain=plain, keys=keys)
+        run_desk(
+            study, annotator=annotator, task=task, mode=mode, minutes=minutes, seed=seed, plain=plain, draw=draw,
+            keys=keys,
+        )  # fmt: skip
 
 
 def run_desk(
@@ -66,12 +72,13 @@ def run_desk(
     minutes: float | None = None,
     seed: int | None = None,
     plain: bool = False,
+    draw: str = "",
     keys: Path | None = None,
 ) -> None:
     """Sit down at an open study and label until the person leaves.
 
     Raises:
-        UsageError: an unknown mode, task or key, or nothing to label.
+        UsageError: an unknown mode, task, draw or key, or nothing to label.
         SaveError: the person left although the last act could not be saved.
         typer.Exit: a signal ended the desk; its code is 128 and the signal's number.
     """
@@ -82,8 +89,9 @@ def run_desk(
     remapped = load_keys(keys)
     check_keys(keys_file(keys), remapped, [definition for definition, _ in task_definitions(study).values()])
     who = annotator.strip() or user_name()
-    desk = sit_down(study, who, task=task, mode=mode or None, seed=seed, minutes=minutes)  # type: ignore[arg-type]
+    desk = sit_down(study, who, task=task, mode=mode or None, seed=seed, minutes=minutes, draw=draw)  # type: ignore[arg-type]
     tell_absent(study, desk)
+    tell_draw(study, desk)
     if plain:
         run_plain(desk, remapped)
         return
@@ -93,6 +101,19 @@ def run_desk(
         raise typer.Exit(code)
     for sentence in desk.summary():
         typer.echo(sentence)
+
+
+def tell_draw(study: Study, desk: Desk) -> None:
+    """Say which draw is served, where there are several."""
+    from annotate.cli.output import note
+    from store.draws import list_draws
+
+    if len(list_draws(study)) > 1:
+        draw = desk.draw
+        note(
+            f"overread: draw {draw.draw_id[:6]}, {len(desk.queue):,} items for {draw.stream}. Another one: --draw ID,"
+            " see overread status"
+        )
 
 
 def tell_absent(study: Study, desk: Desk) -> None:

@@ -89,9 +89,25 @@ def current_folder() -> Path:
 
 
 def _load_commands() -> None:
-    from annotate.cli import audit, doctor, export, gate, judge, label, openings, report, retune, score, study
+    from annotate.cli import (
+        audit,
+        doctor,
+        export,
+        gate,
+        judge,
+        label,
+        openings,
+        plan,
+        report,
+        retune,
+        sample,
+        score,
+        study,
+    )
 
-    for module in (openings, study, score, label, judge, audit, report, retune, gate, export, doctor):
+    for module in (
+        openings, study, sample, plan, label, judge, audit, score, report, retune, gate, export, doctor
+    ):  # fmt: skip
         module.register(app)
 
 

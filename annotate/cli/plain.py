@@ -13,10 +13,13 @@ from typing import TextIO
 from annotate.cli import plain_words as words
 from annotate.cli.output import writing_output
 from annotate.cli.plain_line import OPEN, Command, Labels, NotUnderstood, read_line
+from annotate.cli.plain_parts import part_lines, part_prompt, read_part_line
 from annotate.cli.plain_reader import NO_DIALOGUE, PlainReader
-from annotate.desk.actions import BY_ID, HARMS, REASONS, KeyMap
+from annotate.desk.actions import BY_ID, HARMS, PART_ACTS, REASONS, KeyMap, PartAct
 from annotate.desk.desk import Desk
+from annotate.desk.entries import Entry
 from annotate.desk.ledger import Reading
+from annotate.desk.reading import entry_sections
 from annotate.desk.review import BlockReview
 from annotate.desk.verdict_view import label_words
 from store.errors import SaveError
@@ -46,6 +49,7 @@ class PlainDesk:
         self._keymaps = {name: KeyMap(task, remapped) for name, (task, _) in desk.ledger.tasks.items()}
         self._reader = PlainReader(desk, self._subject, self._say_all)
         self._heard: _Shown | None = None
+        self._part_before: tuple[Entry | None, str] = (None, "")
         self._leaving = False
         self._unsaved: SaveError | None = None
 
@@ -95,18 +99,31 @@ class PlainDesk:
                 self._say_all(words.review_head(review))
             if heard != self._heard:
                 self._say_all(words.review_lines(review))
+            self._show_part()
             return
         self._heard = _Shown(None, desk.place, bool(desk.shown_verdicts()), desk.state.decided)
         if heard is None or heard.review is not None or heard.place != desk.place:
             self._say_all(words.item_lines(desk, self._reader.sections()))
         if self._heard.verdict and heard != self._heard:
             self._say_verdict()
+        self._show_part()
+
+    def _show_part(self) -> None:
+        """What is new of the grid, ranking or number that is open."""
+        entry, here = self._desk.entry, self._subject().item.item_id
+        before, item_id = self._part_before
+        self._part_before = entry, here
+        if entry is not None:
+            self._say_all(part_lines(entry, before if item_id == here else None))
 
     def _say_verdict(self) -> None:
+        self._say_all(f"{title}: {told}." for title, told in self._desk.derived())
         self._say_all(words.verdict_lines(self._desk.shown_verdicts(), self._desk.current.item.system))
 
     def _prompt(self) -> str:
         desk = self._desk
+        if desk.entry is not None:
+            return part_prompt(desk.entry)
         if desk.pending:
             return "The rest of the label: "
         if desk.review is not None or desk.state.decided:
@@ -128,6 +145,11 @@ class PlainDesk:
 
     def _take(self, line: str) -> None:
         task = self._subject().task
+        entry = self._desk.entry
+        if entry is not None and (acts := read_part_line(line, entry, self._keymaps[task.task])) is not None:
+            for act in acts:
+                self._save(partial(self._act_on_part, act))
+            return
         meaning = read_line(line, task, self._keymaps[task.task])
         if isinstance(meaning, NotUnderstood):
             self._desk.message = f"nothing was done: {meaning.why}"
@@ -135,6 +157,16 @@ class PlainDesk:
             self._save(lambda: self._desk.choose(*meaning.choices))
         else:
             self._save(lambda: self._do(meaning))
+
+    def _act_on_part(self, act: PartAct) -> None:
+        if act.kind == "show":
+            sections = entry_sections(self._subject())
+            if 1 <= act.number <= len(sections):
+                self._say_all(words.section_lines(sections[act.number - 1], unfold=True))
+            else:
+                self._desk.message = f"there are {len(sections)} to rank"
+        else:
+            self._desk.act_on_part(act)
 
     def _save(self, act: Callable[[], None]) -> None:
         """Do what stores; when it cannot be made safe, say so and try again as long as the person wants."""
@@ -154,6 +186,8 @@ class PlainDesk:
         desk = self._desk
         if desk.review is not None and command.action != OPEN and BY_ID[command.action].scope == "item":
             desk.message = f"nothing was done: {_spoken(command.action)} is not for the review"
+        elif command.action in PART_ACTS:
+            desk.message = "nothing was done: no grid, ranking or number is open; part opens the next one"
         elif command.action in self._with_text:
             self._with_text[command.action](command.text)
         elif command.action in self._alone:
@@ -176,7 +210,7 @@ class PlainDesk:
             "confirm": desk.confirm, "skip": desk.skip, "flag": desk.flag, "clear": desk.clear,
             "undo": partial(self._restore, desk.undo), "redo": partial(self._restore, desk.redo),
             "next_item": partial(desk.move, 1), "previous_item": partial(desk.move, -1),
-            "first_open": desk.first_open, "dialogue": self._dialogue, "verdict": self._verdict,
+            "first_open": desk.first_open, "part": desk.open_part, "dialogue": self._dialogue, "verdict": self._verdict,
             "next_turn": partial(self._tell, partial(reader.step_turn, 1)),
             "previous_turn": partial(self._tell, partial(reader.step_turn, -1)),
             "next_similar": partial(self._tell, partial(reader.step_similar, 1)),

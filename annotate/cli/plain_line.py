@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from annotate.desk.actions import BY_ID, Action, Choice, KeyMap, Unknown, normalise_key
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import decisions_of
 
 TAKES_TEXT = frozenset(
     {"note", "tag", "cannot_judge", "reference_wrong", "harm", "find", "mark_evidence", "go_to", "open"}
@@ -111,7 +112,7 @@ def _label_at(words: list[str], place: int, names: Mapping[str, Choice], keymap:
 def _names(task: TaskDefinition) -> dict[str, Choice]:
     """Titles, then values, of all labels; the value's own labels come before those of parts."""
     names: dict[str, Choice] = {}
-    sets = [("", task.labels), *((part.id, part.labels) for part in task.parts)]
+    sets = [(decision.id, decision.labels) for decision in decisions_of(task) if not decision.is_long]
     for part, labels in sets:
         for label in labels:
             names.setdefault(" ".join(label.title.split()).casefold(), Choice(part, label.value))

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
 from annotate.desk.aids import Side
 from annotate.desk.desk import Desk
-from annotate.desk.half_label import part_labels
 from annotate.desk.reading import headline, names_a_model
 from annotate.desk.review import BlockReview
 from annotate.desk.sections import Section, Unit, fold_repeats
 from annotate.desk.verdict_view import VerdictView, label_words
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import decisions_of
 from store.records import LabelState
 
 ONLY_ON_A_SCREEN = frozenset({"find_next", "find_previous", "fold", "scroll_up", "scroll_down", "page_up", "page_down"})
@@ -25,6 +25,7 @@ _MODES = {
     "revised": "The verdict has been shown to you",
     "assisted": "Assisted: the verdict stands beside the item",
 }
+_KINDS = {"checklist": "grid", "ranking": "ranking", "number": "number", "choice": "label"}
 _HARM_WORDS = dict(HARMS.values())
 
 
@@ -67,9 +68,11 @@ def item_lines(desk: Desk, sections: Sequence[Section]) -> Iterator[str]:
 
 def label_lines(task: TaskDefinition) -> Iterator[str]:
     """The labels with their keys, one line a part."""
-    for part in ("", *(part.id for part in task.parts)):
-        title, labels = part_labels(task, part)
-        keys = "; ".join(f"{label.key} {label.title}" for label in labels)
+    for decision in decisions_of(task):
+        title = decision.title
+        keys = "; ".join(f"{label.key} {label.title}" for label in decision.labels)
+        if decision.is_long:
+            keys = f"a {_KINDS[decision.kind]}" + ("" if decision.required else ", optional") + "; part opens it"
         yield f"{title} {keys}." if title.endswith("?") else f"{title}: {keys}."
 
 
@@ -145,6 +148,7 @@ def verdict_lines(views: Sequence[VerdictView], system: str = "") -> Iterator[st
         judge = f"Judge {view.judge}" + (f" ({view.detail})" if view.detail else "")
         differs = {True: " It differs from yours.", False: " It agrees with yours.", None: ""}[view.differs]
         yield sentence(f"{judge} says: {view.headline}") + differs
+        yield from (f"{title}: {told}." for title, told in (*view.compared, *view.derived))
         yield f"Because: {view.rationale}" if view.rationale else "The judge gave no reason."
     if system and views:
         yield f"The system is {system}."
@@ -165,6 +169,7 @@ def review_lines(review: BlockReview) -> Iterator[str]:
     yield ""
     yield f"Line {review.place + 1} of {len(review.lines)}. {reading.task.title}. {headline(reading, 200)}"
     yield from state_lines(reading.task, reading.state)
+    yield from (f"{title}: {told}." for title, told in line.derived)
     yield from verdict_lines(line.views, reading.item.system)
     if review.place == 0 or review.lines[review.place - 1].reading.task.task != reading.task.task:
         yield from label_lines(reading.task)

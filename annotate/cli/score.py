@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from store.errors import UsageError
+
 if TYPE_CHECKING:
     from judges.calibration.correction.result import CorrectedMetric
+    from judges.comparing import SystemComparison
+    from judges.correcting import Corrections
     from judges.scoring import StudyScores, SystemScores
 
 
@@ -21,6 +25,13 @@ def score(
     context: typer.Context,
     judge: Annotated[str, typer.Option("--judge", help="Whose verdicts, if there are several judges.")] = "",
     system: Annotated[str, typer.Option("--system", help="Only this system.")] = "",
+    compare: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--compare", metavar="A B", help="Two systems, or two judges: the difference A less B."),
+    ] = None,
+    calibrated_on: Annotated[
+        str, typer.Option("--calibrated-on", help="Carry the judge's error rates on this system over to the others.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Compute the benchmark's scores: as its own script would, as its paper says, and with people's labels.
@@ -33,6 +44,7 @@ def score(
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
+    from judges.correcting import Corrections
     from judges.scoring import score_study
     from store.items import judges, systems
     from store.study import Study
@@ -41,23 +53,80 @@ def score(
         tell_notices(study)
         if system:
             pick("system", system, systems(study))
-        found = score_study(study, pick("judge", judge, judges(study)), system)
+        if calibrated_on:
+            pick("system", calibrated_on, systems(study))
+        corrections = Corrections(study)
+        if compare is not None and not set(compare) & set(systems(study)):
+            _judges(corrections, compare, as_json=as_json)
+            return
+        chosen = pick("judge", judge, judges(study))
+        difference = _systems(corrections, compare, chosen) if compare is not None else None
+        if difference is not None and not as_json:
+            lines = list(system_comparison_lines(difference))
+        else:
+            found = score_study(study, chosen, system, calibrated_on=calibrated_on, corrections=corrections)
+            lines = [] if as_json else list(score_lines(found))
     if as_json:
-        print_json(found.as_json())
+        print_json({**found.as_json(), **({"compare": difference.as_json()} if difference else {})})
         return
-    for line in score_lines(found):
+    for line in lines:
         say(line)
+
+
+def _systems(corrections: Corrections, compare: tuple[str, str], judge: str) -> SystemComparison:
+    from annotate.cli.export import pick
+    from judges.comparing import compare_systems_of
+    from store.items import systems
+
+    a, b = (pick("system", name, systems(corrections.study)) for name in compare)
+    if a == b:
+        raise UsageError("A system is not compared with itself.", "", "Name two: --compare A B")
+    return compare_systems_of(corrections, a, b, judge)
+
+
+def _judges(corrections: Corrections, compare: tuple[str, str], *, as_json: bool) -> None:
+    """Two judges on the same labels."""
+    from annotate.cli.output import print_json, say
+    from annotate.report.compare_text import judge_comparison_lines
+    from judges.comparing import compare_judges_of, judges_json
+    from store.items import judges, systems
+
+    study = corrections.study
+    known = judges(study)
+    if missing := [name for name in compare if name not in known]:
+        detail = f"Systems: {', '.join(systems(study)) or 'none'}. Judges: {', '.join(known) or 'none'}."
+        raise UsageError(f"There is no system and no judge {missing[0]!r}.", detail)
+    found = compare_judges_of(corrections, *compare)
+    if as_json:
+        print_json({"benchmark": study.benchmark, "compare": judges_json(*compare, found)})
+        return
+    for block in judge_comparison_lines(*compare, found):
+        for line in _laid_out([block]):
+            say(line)
+
+
+def system_comparison_lines(difference: SystemComparison) -> Iterator[str]:
+    """Two systems, metric by metric."""
+    from annotate.report.compare_text import comparison_lines
+
+    yield from _laid_out(comparison_lines(difference))
 
 
 def score_lines(scores: StudyScores) -> Iterator[str]:
     """The scores as tables: one row a metric, as coded beside overridden; then what the benchmark says beside."""
+    from annotate.report.compare_text import leaderboard_lines, transported_lines
     from annotate.report.score_text import side_by_side
 
     yield from (line for passage in scores.gate if (line := gate_line(passage)))
     for name, found in scores.systems.items():
         yield from _system_lines(name, scores.judge, found)
+        if found.transported is not None:
+            yield from _laid_out(transported_lines(found.transported))
         yield from _beside(found)
         yield ""
+    yield from _laid_out(leaderboard_lines(scores.leaderboard))
+    if scores.plan is not None:
+        yield from scores.plan.lines()
     said = {name: found.description for name, found in scores.systems.items() if found.description is not None}
     yield from _laid_out(side_by_side(said))
 
@@ -136,13 +205,16 @@ def _correction(corrected: Mapping[str, CorrectedMetric], metric: str) -> list[s
     return [f"{value.value:.4f}", interval, _BY.get(found.used, found.used)]
 
 
+_TARGETS = {"finite": "all of these items", "population": "items like these"}
+
+
 def _correction_notes(found: SystemScores) -> Iterator[str]:
     """What the corrected numbers speak of, and each reason why one is not corrected, once."""
     result = found.corrected
     if result is None:
         return
     labels = ", ".join(f"{task} {count} of {result.items[task]}" for task, count in result.labels.items())
-    yield f"corrected: what people would have scored on all {result.target} items; labels used: {labels}"
+    yield f"corrected: what people would have scored on {_TARGETS[result.target]}; labels used: {labels}"
     reasons: dict[str, int] = {}
     for metric in result.metrics.values():
         if metric.statistic.why:

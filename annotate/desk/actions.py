@@ -13,11 +13,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from annotate.desk.entries import LETTERS, NUMBER_KEYS
 from judges.benchmarks.benchmark import Label, TaskDefinition
+from judges.benchmarks.decisions import Decision, decisions_of
 from store.errors import UsageError
 
-Scope = Literal["item", "everywhere"]
-"""item: only while an item is read; everywhere: also in the review of a block, on the line at the cursor."""
+Scope = Literal["item", "everywhere", "part", "checklist", "ranking"]
+"""item: only while an item is read; everywhere: also in the review of a block, on the line at the cursor.
+part: while a grid, ranking or number is given; checklist, ranking: only in one of that kind. Their keys come first
+there and mean something else elsewhere."""
+PART_SCOPES: Final = ("part", "checklist", "ranking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,10 @@ ACTIONS: tuple[Action, ...] = (
     Action("skip", ("s",), "Skip: the item comes back at the end", "skip"),
     Action("flag", ("f",), "Flag for the lead, or unflag", "", "everywhere"),
     Action("clear", ("backspace",), "Take your label off this item again"),
+    Action(
+        "part", ("tab",), "Go to the next part that takes more than one key: a grid, a ranking, a number", "",
+        "everywhere",
+    ),
     Action("undo", ("u",), "Undo your last act, across items and restarts", "undo", "everywhere"),
     Action("redo", ("ctrl+r",), "Redo what was undone", "", "everywhere"),
     Action("next_item", ("right",), "Next item", "", "everywhere"),
@@ -79,6 +88,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("pace", ("w",), "Show your pace and the time left", "", "everywhere"),
     Action("help", ("?", "f1"), "Show all keys", "keys", "everywhere"),
     Action("quit", ("q", "ctrl+q"), "Leave the desk; everything is saved", "quit", "everywhere"),
+    Action("part_done", ("enter",), "In a grid, ranking or number: it is complete, go on", "", "part"),
+    Action("part_back", ("backspace",), "In a grid, ranking or number: take the last answer back", "", "part"),
+    Action("part_unsure", ("~",), "In a grid, ranking or number: you are unsure of it, or sure again", "", "part"),
+    Action("cell_left", ("left",), "In a grid: one cell to the left", "", "checklist"),
+    Action("cell_right", ("right",), "In a grid: one cell to the right", "", "checklist"),
+    Action("cell_up", ("up",), "In a grid: one row up", "", "checklist"),
+    Action("cell_down", ("down",), "In a grid: one row down", "", "checklist"),
+    Action("tie", ("=",), "In a ranking: the next response ties with the last", "", "ranking"),
+    Action(
+        "show_entry", tuple("123456789"), "In a ranking: show the first, second … response full-screen", "", "ranking",
+    ),
 )
 # fmt: on
 
@@ -109,6 +129,33 @@ class Choice:
     part: str
     value: str
     unsure: bool = False
+
+
+PartActKind = Literal["answer", "fill", "place", "type", "show", "move", "back", "tie", "done", "unsure", "close"]
+
+
+@dataclass(frozen=True, slots=True)
+class PartAct:
+    """What a key does to the grid, ranking or number that is open.
+
+    Attributes:
+        value: of answer and fill the label, of place the entry, of type the character.
+        down, right: of move. number: of show, 1-based.
+    """
+
+    kind: PartActKind
+    value: str = ""
+    down: int = 0
+    right: int = 0
+    number: int = 0
+
+
+PART_ACTS: Mapping[str, PartAct] = {
+    "part_done": PartAct("done"), "part_back": PartAct("back"), "part_unsure": PartAct("unsure"),
+    "cell_left": PartAct("move", right=-1), "cell_right": PartAct("move", right=1), "cell_up": PartAct("move", down=-1),
+    "cell_down": PartAct("move", down=1), "tie": PartAct("tie"), "show_entry": PartAct("show"),
+}  # fmt: skip
+"""What the actions of the scopes `PART_SCOPES` do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +229,18 @@ class KeyMap:
         self._choices: dict[str, Choice] = {}
         self._actions: dict[str, str] = {}
         self.keys_of: dict[str, tuple[str, ...]] = {}
-        for part, labels in [("", task.labels), *((p.id, p.labels) for p in task.parts if p.kind == "choice")]:
-            for label in labels:
-                self._add_label(task.task, part, label)
+        for decision in decisions_of(task):
+            for label in decision.labels if not decision.is_long else ():
+                self._add_label(task.task, decision.id, label)
         self._add_actions(remapped or {})
+        for decision in decisions_of(task):
+            if decision.is_long:
+                self._check_part(task.task, decision)
+
+    def part_keys(self, scope: Scope) -> dict[str, str]:
+        """Key → action, for the actions of this scope and those of every part."""
+        actions = [action.id for action in ACTIONS if action.scope in ("part", scope)]
+        return {key: action for action in actions for key in self.keys_of[action]}
 
     def resolve(self, key: str) -> Choice | Action | Unknown:
         """What a key means on an item. Capital letters that are no label mean the small letter's action."""
@@ -220,9 +275,25 @@ class KeyMap:
             if not keys:
                 raise UsageError(f"Action {action.id!r} needs a key.", "", "Give it one nobody presses by mistake.")
             self.keys_of[action.id] = keys
-            for key in keys:
+            for key in keys if action.scope not in PART_SCOPES else ():
                 self._own(key, _Owner(("action", action.id), f"action {action.id!r}"))
                 self._actions[key] = action.id
+
+    def _check_part(self, task: str, decision: Decision) -> None:
+        """The keys of an open part are a space of their own: its labels and the actions of its scope."""
+        outside, self._owners = self._owners, {}
+        for label in decision.labels:
+            words = f"label {label.title!r} of {task}, part {decision.id!r}"
+            for key in filter(None, (label.key, label.key.upper(), label.digit)):
+                self._own(key, _Owner(("label", decision.id, label.value), words))
+        given = {"ranking": LETTERS, "number": NUMBER_KEYS}.get(decision.kind, "")
+        for key in given:
+            self._own(key, _Owner(("given", key), f"an answer of {task}, part {decision.id!r}"))
+        for scope in ("part", decision.kind):
+            for action in (action for action in ACTIONS if action.scope == scope):
+                for key in self.keys_of[action.id]:
+                    self._own(key, _Owner(("action", action.id), f"action {action.id!r}"))
+        self._owners = outside
 
     def _own(self, key: str, owner: _Owner) -> None:
         other = self._owners.setdefault(key, owner)

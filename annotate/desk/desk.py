@@ -14,23 +14,24 @@ from dataclasses import replace
 
 from annotate.desk import marks
 from annotate.desk.actions import REASONS, Choice
-from annotate.desk.half_label import HalfLabel, is_label, part_prompt, required_parts
+from annotate.desk.half_label import HalfLabel, completed, is_label, part_prompt, required_parts
 from annotate.desk.ledger import Ledger, Reading
 from annotate.desk.pace import ActiveClock, Sitting
+from annotate.desk.part_desk import PartDesk
 from annotate.desk.queue import Queue
-from annotate.desk.verdict_view import VerdictView, label_words, view_verdicts
-from annotate.desk.walk import Walk
+from annotate.desk.verdict_view import VerdictView, label_words
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import is_long
 from store.draws import Draw, DrawnItem, RevealPolicy
 from store.events import Kind
 from store.records import LabelState
 from store.study import Study
 
 
-class Desk(Walk):
+class Desk(PartDesk):
     """One person reading one draw.
 
-    Attributes: those of `Walk`, and
+    Attributes: those of `PartDesk` and `Walk`, and
         policy: when verdicts are shown in this sitting.
         active: active time by item; whoever feeds keys ticks it.
     """
@@ -61,8 +62,11 @@ class Desk(Walk):
         """The verdicts this person may see beside the current item: none while it is blind, or never shown."""
         if self.mode == "blind":
             return []
-        reading = self.current
-        return view_verdicts(reading.task, reading.verdicts, reading.state)
+        return self.ledger.views(self.current)
+
+    def derived(self) -> Sequence[tuple[str, str]]:
+        """(title, words) that the benchmark derives from the label of the subject; () before it is given."""
+        return self.ledger.derived(self._subject)
 
     @property
     def pending(self) -> Mapping[str, str]:
@@ -71,7 +75,8 @@ class Desk(Walk):
 
     def missing_parts(self) -> list[str]:
         """Required parts not yet pressed ("" is the value itself)."""
-        return self._half.missing(self._subject.task)
+        reading = self._subject
+        return self._half.missing(reading.task, reading.item.payload)
 
     @property
     def labelled(self) -> int:
@@ -107,15 +112,13 @@ class Desk(Walk):
         """
         if self._is_away() or self._finish_owed():
             return
-        reading = self._subject
+        if not self._fold_in():
+            return
         if not self._half.given:
-            self._half.start_from(reading.state)
+            self._half.start_from(self._subject.state)
         for choice in choices:
             self._half.press(choice)
-        if missing := self.missing_parts():
-            self.message = f"now: {'; '.join(part_prompt(reading.task, part) for part in missing)}"
-        else:
-            self._decide(self._half.applied_to(reading.state), whole=self._half.pressed.issuperset(_required(reading)))
+        self._settle()
 
     def confirm(self) -> None:
         """Enter: keep and go on; in assisted mode take the judge's label; nothing on an unlabelled item."""
@@ -128,7 +131,9 @@ class Desk(Walk):
         elif assisted:
             self._confirm_verdict()
         elif self._half.given:
-            self.message = f"not complete, nothing stored of it yet: {self._asked_for()}"
+            self._ask_next()
+            stored = "what you gave is kept" if self._keeps_half else "nothing stored of it yet"
+            self.message = f"not complete, {stored}: {self._asked_for()}"
         elif self.review is not None:
             self._advance_review()
         elif reading.state.decided:
@@ -163,12 +168,14 @@ class Desk(Walk):
         """Back to unlabelled; tags, note and marks stay."""
         if self._is_away() or self._is_review("clear"):
             return
-        if self._drop_half() or not (self.state.decided or self.state.skipped):
+        if self._drop_half() or not (self.state.decided or self.state.skipped or self._half.given):
             self.message = self.message or "nothing to clear"
             return
         empty = replace(self.state, value=None, parts={}, unsure=False, cannot_judge="", skipped=False)
         self._mark("clear", empty, "label taken off (undo brings it back)")
         self.phase = "label"
+        self._half.leave()
+        self._take_up()
 
     def undo(self) -> None:
         """Take back the last act, wherever it was in this queue; a half-given label first."""
@@ -215,6 +222,10 @@ class Desk(Walk):
 
     # Inside: deciding
 
+    def _decide_half(self, reading: Reading) -> None:
+        required = required_parts(reading.task, reading.item.payload)
+        self._decide(self._half.applied_to(reading.state), whole=self._half.pressed.issuperset(required))
+
     def _decide(self, state: LabelState, *, whole: bool) -> None:
         """A decision: stored, then revealed where the policy says so, then on when it is whole."""
         reading = self._subject
@@ -223,8 +234,9 @@ class Desk(Walk):
         if state != reading.state:
             revealed = self._store_decision(state, reading, fresh=fresh)
         said = "kept" if state == reading.state else "saved" if fresh else "changed and saved"
-        message = f"{said}: {label_words(reading.task, state)}"
+        message = f"{said}: {label_words(reading.task, state)}{self._derived_words(replace(reading, state=state))}"
         self._half.clear()
+        self.entry = None
         if revealed:
             self._leave()
             self.phase, self.message = "revealed", message
@@ -235,6 +247,11 @@ class Desk(Walk):
             self.message = message
         else:
             self._go_on_saying(message)
+
+    def _derived_words(self, reading: Reading) -> str:
+        """The last thing that the benchmark derives from a label: the desk may go on before it can be read there."""
+        lines = self.ledger.derived(reading)
+        return f" · {lines[-1][0]}: {lines[-1][1]}" if lines else ""
 
     def _store_decision(self, state: LabelState, reading: Reading, *, fresh: bool) -> bool:
         """Store a label; True when its verdicts were revealed in the same write."""
@@ -260,12 +277,16 @@ class Desk(Walk):
         reading = self.current
         answers = {(view.value, tuple(sorted(view.parts.items()))) for view in self.shown_verdicts()}
         value, parts = answers.pop() if len(answers) == 1 else (None, ())
-        given = {part: label for part, label in {"": value, **dict(parts)}.items() if label is not None}
-        if not is_label(reading.task, given):
+        said = {part: label for part, label in {"": value, **dict(parts)}.items() if label is not None}
+        half = HalfLabel(completed(reading.task, said, self._half.given), set(self._half.unsure))
+        missing = half.missing(reading.task, reading.item.payload)
+        if is_label(reading.task, reading.item.payload, half.given):
+            self._decide(half.applied_to(reading.state), whole=True)
+        elif value is not None and missing and is_long(reading.task):
+            asked = "; ".join(part_prompt(reading.task, part) for part in missing)
+            self.message = f"the verdict says too little to confirm; give yourself: {asked}"
+        else:
             self.message = "there is no single readable verdict to confirm: press a label key"
-            return
-        half = HalfLabel({**given, **self._half.given}, set(self._half.unsure))
-        self._decide(half.applied_to(reading.state), whole=True)
 
     def _refusal_of_enter(self, assisted: bool) -> str:
         """Enter that labels is guarded as a label key is; in a review a held Enter does not run through the lines."""
@@ -317,9 +338,11 @@ class Desk(Walk):
 
     def _drop_half(self) -> bool:
         """Forget a half-given label; False when there is none."""
-        if not self._half.given:
+        unsaved = bool(self._half.given) and not self._keeps_half
+        if not unsaved and self._entry_is_kept():
             return False
         self._leave()
+        self._take_up()
         self.message = "half-given label taken back"
         return True
 
@@ -336,7 +359,3 @@ class Desk(Walk):
     def _labelled_now(self) -> list[str]:
         """Items labelled in this sitting, as far as they still are."""
         return [item_id for item_id in self.sitting.labelled if self.ledger.is_decided(item_id)]
-
-
-def _required(reading: Reading) -> list[str]:
-    return required_parts(reading.task)

@@ -59,12 +59,12 @@ def _take(steps: list[Step], event_id: str) -> bool:
     return False
 
 
-def load_history(study: Study, annotator: str, items: Container[str]) -> History:
-    """The history of one person on these items, as far as their content is still the same."""
+def load_history(study: Study, annotator: str, items: Container[str], round_number: int = 0) -> History:
+    """The history of one person on these items in one round, as far as their content is still the same."""
     rows = study.rows(
         """SELECT event_id, kind, item_id, undoes FROM label_events
         JOIN (SELECT item_id, content_hash FROM current_items) USING (item_id, content_hash)
-        WHERE annotator = ? AND kind <> 'reveal' AND round = 0 ORDER BY clock, copy_id, seq""",
-        [annotator],
+        WHERE annotator = ? AND kind <> 'reveal' AND round = ? ORDER BY clock, copy_id, seq""",
+        [annotator, round_number],
     )
     return History(Act(*row) for row in rows if row[2] in items)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from annotate.desk.derived import Lines, derived_lines, derived_of_verdict
+from annotate.desk.entries import order_id, read_order, shuffled
 from annotate.desk.history import History, Step, load_history
 from annotate.desk.item_reader import ItemReader
 from annotate.desk.pace import ActiveClock
-from annotate.desk.past import REVIEW, load_past
+from annotate.desk.past import REVIEW, load_past, round_of
 from annotate.desk.queue import Queue, Waiting
+from annotate.desk.verdict_view import VerdictView, view_verdicts
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import decisions_of, rows_of
 from judges.calibration.sampling import is_never_shown
 from store.draws import Draw, RevealPolicy
 from store.errors import SaveError
@@ -27,12 +31,17 @@ _GIVEN: frozenset[Kind] = frozenset({"label", "revise"})
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An item as this person reads it: its task, their label so far, and the verdicts (shown only where allowed)."""
+    """An item as this person reads it: its task, their label so far, and the verdicts (shown only where allowed).
+
+    Attributes:
+        orders: of a ranking, by its decision's id: the entries in the order this person is shown them.
+    """
 
     item: StoredItem
     task: TaskDefinition
     state: LabelState
     verdicts: Sequence[StoredVerdict]
+    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class Ledger:
@@ -72,14 +81,38 @@ class Ledger:
     @cached_property
     def history(self) -> History:
         """What this person can undo and do again on the items of this queue."""
-        return load_history(self.study, self.annotator, self._queue.place_of)
+        return load_history(self.study, self.annotator, self._queue.place_of, round_of(self.draw))
 
     # What is said and what may be shown
 
     def read(self, item_id: str) -> Reading:
         """The item, this person's label of it, and its verdicts."""
         item, verdicts = self._items.read(item_id)
-        return Reading(item, self.tasks[item.task][0], self.state_of(item_id), verdicts)
+        task, state = self.tasks[item.task][0], self.state_of(item_id)
+        return Reading(item, task, state, verdicts, self._orders(item, task, state))
+
+    def views(self, reading: Reading) -> list[VerdictView]:
+        """The verdicts of an item in words; only for an item whose verdicts may be shown."""
+        return view_verdicts(
+            reading.task, reading.verdicts, reading.state, reading.item.payload,
+            lambda verdict: derived_of_verdict(self.study.benchmark, reading, verdict),
+        )  # fmt: skip
+
+    def derived(self, reading: Reading) -> Lines:
+        """What the benchmark derives from the person's label; () before it is given."""
+        return derived_lines(self.study.benchmark, reading)
+
+    def _orders(self, item: StoredItem, task: TaskDefinition, state: LabelState) -> dict[str, tuple[str, ...]]:
+        """The order the label was given in, if it still fits the item; else the one of this person's draw."""
+        orders = {}
+        for decision in decisions_of(task):
+            if decision.kind == "ranking":
+                ids = [row.id for row in rows_of(decision, item.payload)]
+                recorded = read_order(state.parts.get(order_id(decision.id), ""))
+                fits = sorted(recorded) == sorted(ids)
+                drawn = shuffled(ids, item.item_id, self.annotator, self.draw.seed)
+                orders[decision.id] = recorded if fits else drawn
+        return orders
 
     def state_of(self, item_id: str) -> LabelState:
         return self._states.get(item_id, LabelState())
@@ -190,7 +223,7 @@ class Ledger:
         version = self.tasks[item.task][1] if item.task in self.tasks else ""
         return EventDraft(
             kind=kind, annotator=self.annotator, item_id=item.item_id, content_hash=item.content_hash, state=state,
-            policy=self.policy, draw_id=self.draw.draw_id, rubric_version=version,
+            policy=self.policy, draw_id=self.draw.draw_id, rubric_version=version, round=round_of(self.draw),
             active_ms=self.active.pending_ms(item.item_id), panels=tuple(self._panels.get(item.item_id, ())),
         )  # fmt: skip
 
@@ -245,10 +278,16 @@ class Ledger:
     def _state_before(self, step: Step) -> LabelState:
         rows = self.study.rows(
             f"""SELECT {STATE_COLUMNS} FROM label_events
-            WHERE item_id = ? AND content_hash = ? AND annotator = ? AND round = 0 AND (clock, copy_id, seq) < (
+            WHERE item_id = ? AND content_hash = ? AND annotator = ? AND round = ? AND (clock, copy_id, seq) < (
                 SELECT (clock, copy_id, seq) FROM label_events WHERE event_id = ?)
             ORDER BY clock DESC, copy_id DESC, seq DESC LIMIT 1""",
-            [step.item_id, self._items.read(step.item_id).item.content_hash, self.annotator, step.event_id],
+            [
+                step.item_id,
+                self._items.read(step.item_id).item.content_hash,
+                self.annotator,
+                round_of(self.draw),
+                step.event_id,
+            ],
         )
         return state_of_row(rows[0]) if rows else LabelState()
 

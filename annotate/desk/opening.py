@@ -10,8 +10,12 @@ import unicodedata
 from collections.abc import Callable, Sequence
 
 from annotate.desk.desk import Desk
+from annotate.desk.past import round_of
 from judges.benchmarks.benchmark import TaskDefinition
-from judges.calibration.sampling import NEVER_SHOWN_SHARE, Unit, two_stage_order
+from judges.benchmarks.decisions import takes_labels
+from judges.calibration.sampling import NEVER_SHOWN_SHARE, Candidate, two_stage_order
+from judges.drawing import MADE_BY, extended
+from judges.drawing import find_draw as named_draw
 from store.draws import Draw, DrawnItem, RevealPolicy, add_draw, drawn_items, list_draws
 from store.errors import UsageError
 from store.study import Study, now
@@ -25,12 +29,6 @@ def task_definitions(study: Study) -> dict[str, tuple[TaskDefinition, str]]:
     """The tasks the desk can take labels of, in the benchmark's order: name → (definition, version)."""
     found = {t.task: (TaskDefinition.from_json(t.definition), t.version) for t in current_tasks(study)}
     return {name: task for name, task in found.items() if takes_labels(task[0])}
-
-
-def takes_labels(task: TaskDefinition) -> bool:
-    """Whether every required decision of a task is a choice that a key can make."""
-    decisions = [task.kind, *(part.kind for part in task.parts if part.required)]
-    return all(kind == "choice" for kind in decisions)
 
 
 def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:
@@ -77,7 +75,7 @@ def make_draw(study: Study, task: str, reveal: RevealPolicy, seed: int | None, c
         what = f"The study has no items of task {task!r}." if task else "The study has no items."
         raise UsageError(what, "", f"overread --study {study.path.name} import FILE")
     chosen = secrets.randbits(31) if seed is None else seed
-    places = two_stage_order([Unit(*row) for row in rows], chosen)
+    places = two_stage_order([Candidate(*row) for row in rows], chosen)
     design = "two_stage" if any(row[1] for row in rows) else "simple"
     draw = Draw(
         draw_id=secrets.token_hex(8), task=task, stream="estimate", design=design, reveal=reveal, seed=chosen,
@@ -88,12 +86,55 @@ def make_draw(study: Study, task: str, reveal: RevealPolicy, seed: int | None, c
     return draw
 
 
-def find_draw(study: Study, task: str) -> Draw | None:
-    """The newest draw that covers the task (or all tasks)."""
-    fitting = [draw for draw in list_draws(study) if draw.task in ("", task)]
-    exact = [draw for draw in fitting if draw.task == task]
-    candidates = exact or fitting
-    return candidates[-1] if candidates else None
+def find_draw(study: Study, task: str, annotator: str = "") -> Draw | None:
+    """The draw to serve: the oldest that `sample` made and that still has items for this person.
+
+    Else the newest that `label` made (of this task before one of all), else the newest that `sample` made, finished as
+    it is. A draw that a later one continues is served as that one.
+    """
+    draws = list_draws(study)
+    continued = extended(draws)
+    fitting = [draw for draw in draws if draw.task in ("", task) and draw.draw_id not in continued]
+    asked = [draw for draw in fitting if draw.settings.get("made_by") == MADE_BY]
+    own = [draw for draw in fitting if draw not in asked]
+    own = [draw for draw in own if draw.task == task] or own
+    for draw in asked:
+        if has_open_items(study, draw, task, annotator):
+            return draw
+    if own:
+        return own[-1]
+    return next((draw for draw in reversed(asked) if items_for(study, draw, task, annotator)), None)
+
+
+def has_open_items(study: Study, draw: Draw, task: str, annotator: str) -> bool:
+    """Whether this person has items of a draw (and task) left to label."""
+    items = {item.item_id for item in items_for(study, draw, task, annotator)}
+    return bool(items - labelled_items(study, annotator, round_of(draw)))
+
+
+def items_for(study: Study, draw: Draw, task: str, annotator: str) -> Sequence[DrawnItem]:
+    """The items of a draw that a person is served: of tasks with keys, and of repeats those they labelled blind."""
+    items: Sequence[DrawnItem] = drawn_items(study, draw.draw_id)
+    tasks = [task] if task else list(task_definitions(study))
+    if not draw.task and set(tasks) != {row[0] for row in study.rows("SELECT DISTINCT task FROM current_items")}:
+        marks = ", ".join("?" for _ in tasks)
+        wanted = {row[0] for row in study.rows(f"SELECT item_id FROM current_items WHERE task IN ({marks})", tasks)}
+        items = [item for item in items if item.item_id in wanted]
+    if draw.stream == "check":
+        mine = labelled_items(study, annotator, 0)
+        items = [one for one in items if one.item_id in mine and study.exposure(annotator, one.item_id) == "blind"]
+    return items
+
+
+def labelled_items(study: Study, annotator: str, round_number: int) -> set[str]:
+    """Items a person has labelled in a round, on their current content."""
+    rows = study.rows(
+        """SELECT item_id FROM current_labels JOIN (SELECT item_id, content_hash FROM current_items)
+            USING (item_id, content_hash)
+        WHERE annotator = ? AND round = ? AND (value IS NOT NULL OR cannot_judge <> '')""",
+        [annotator, round_number],
+    )
+    return {row[0] for row in rows}
 
 
 def sit_down(
@@ -104,13 +145,17 @@ def sit_down(
     mode: RevealPolicy | None = None,
     seed: int | None = None,
     minutes: float | None = None,
+    draw: str = "",
     clock: Callable[[], float] = time.monotonic,
 ) -> Desk:
     """The desk for a person: on the draw that is there, or on one made now (policy `item` unless said otherwise).
 
+    Args:
+        draw: the beginning of a draw's id; "" for the one that `find_draw` finds.
+
     Raises:
-        UsageError: unknown task, nothing to draw, a policy that would loosen the draw's, a seed for an old draw, or a
-            name, seed or time that cannot be one.
+        UsageError: unknown task or draw, nothing to draw, a policy that would loosen the draw's, a seed for an old
+            draw, or a name, seed or time that cannot be one.
     """
     annotator = annotator_name(annotator)
     if minutes is not None and not 0 < minutes < math.inf:
@@ -120,15 +165,13 @@ def sit_down(
     tasks = task_definitions(study)
     if task and task not in tasks:
         raise UsageError(f"There is no task {task!r}.", f"Tasks of this study: {', '.join(tasks)}.")
-    draw = find_draw(study, task)
-    if draw is None:
-        draw = make_draw(study, task, mode or "item", seed, annotator)
-    elif seed is not None and seed != draw.seed:
-        raise UsageError(f"This study has a draw with seed {draw.seed} already.", "", "Leave --seed out.")
-    items: Sequence[DrawnItem] = drawn_items(study, draw.draw_id)
-    chosen = [task] if task else list(tasks)
-    if not draw.task and set(chosen) != {row[0] for row in study.rows("SELECT DISTINCT task FROM current_items")}:
-        marks = ", ".join("?" for _ in chosen)
-        wanted = {row[0] for row in study.rows(f"SELECT item_id FROM current_items WHERE task IN ({marks})", chosen)}
-        items = [item for item in items if item.item_id in wanted]
-    return Desk(study, annotator, draw, items, tasks, policy=tightened(draw, mode), minutes=minutes, clock=clock)
+    chosen = named_draw(study, draw) if draw else find_draw(study, task, annotator)
+    if chosen is None:
+        chosen = make_draw(study, task, mode or "item", seed, annotator)
+    elif seed is not None and seed != chosen.seed:
+        raise UsageError(f"This study has a draw with seed {chosen.seed} already.", "", "Leave --seed out.")
+    items = items_for(study, chosen, task, annotator)
+    if draw and not items:
+        what = f"task {task!r}" if task else "this annotator"
+        raise UsageError(f"Draw {chosen.draw_id} has no items for {what}.", "", "overread status lists the draws.")
+    return Desk(study, annotator, chosen, items, tasks, policy=tightened(chosen, mode), minutes=minutes, clock=clock)

@@ -17,6 +17,7 @@ FIRST_REPEAT = 0.75
 label key again right after one that counted may be a finger that rests on it."""
 
 HELD = "key held down: ignored (undo takes the last label back)"
+HELD_IN_PART = "key held down: ignored"
 AGAIN_SO_SOON = "the same key again so soon: ignored; press it once more if you mean it"
 TOO_FAST = "too fast: this item had only just appeared, key ignored"
 
@@ -90,6 +91,12 @@ class KeyGuard:
         reason = self._reason(key, now)
         self._remember(key, now, counted=not reason)
         return reason
+
+    def refusal_of_part(self, key: str, now: float) -> str:
+        """The same for the keys of a grid, ranking or number, where one key is meant many times over."""
+        if self.is_held(key, now):
+            return HELD_IN_PART
+        return TOO_FAST if self.painted_at is None or now - self.painted_at < FIRST_PAINT_GUARD else ""
 
     def is_held(self, key: str, now: float) -> bool:
         """Whether this key is only repeating itself: for keys that need no more care than that."""

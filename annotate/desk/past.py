@@ -34,19 +34,24 @@ class Past:
 def load_past(study: Study, annotator: str, draw: Draw) -> Past:
     """Read it from the study; nothing of other people's."""
     return Past(
-        states=_states(study, annotator),
+        states=_states(study, annotator, round_of(draw)),
         block_labels=_block_labels(study, annotator, draw),
         unreviewed=_unreviewed(study, annotator, draw),
         hidden=_hidden(study, annotator, draw),
     )
 
 
-def _states(study: Study, annotator: str) -> dict[str, LabelState]:
+def round_of(draw: Draw) -> int:
+    """The round labels under this draw are of: 0, or for repeats the number of the repeat."""
+    return int(draw.settings.get("round", 0))
+
+
+def _states(study: Study, annotator: str, round_number: int) -> dict[str, LabelState]:
     rows = study.rows(
         f"""SELECT item_id, {STATE_COLUMNS} FROM current_labels
         JOIN (SELECT item_id, content_hash FROM current_items) USING (item_id, content_hash)
-        WHERE annotator = ? AND round = 0""",
-        [annotator],
+        WHERE annotator = ? AND round = ?""",
+        [annotator, round_number],
     )
     return {row[0]: state_of_row(row[1:]) for row in rows}
 
@@ -55,10 +60,10 @@ def _block_labels(study: Study, annotator: str, draw: Draw) -> set[str]:
     rows = study.rows(
         """SELECT item_id FROM (
             SELECT item_id, draw_id, policy FROM label_events
-            WHERE annotator = ? AND kind IN ('label', 'revise') AND round = 0
+            WHERE annotator = ? AND kind IN ('label', 'revise') AND round = ?
             QUALIFY row_number() OVER (PARTITION BY item_id ORDER BY clock DESC, copy_id DESC, seq DESC) = 1)
         WHERE draw_id = ? AND policy = 'block'""",
-        [annotator, draw.draw_id],
+        [annotator, round_of(draw), draw.draw_id],
     )
     return {row[0] for row in rows}
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from annotate.desk.ledger import Ledger, Reading
 from annotate.desk.queue import Queue
-from annotate.desk.verdict_view import VerdictView, view_verdicts
+from annotate.desk.verdict_view import VerdictView
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewLine:
-    """One item of the block: the own label and the verdicts, now shown."""
+    """One item of the block: the own label with what is derived from it, and the verdicts, now shown."""
 
     reading: Reading
     views: Sequence[VerdictView]
+    derived: Sequence[tuple[str, str]] = ()
 
     @property
     def differs(self) -> bool:
@@ -30,8 +31,9 @@ class BlockReview:
         labelled: items of the blocks that have a label. hidden: those whose verdict stays hidden.
     """
 
-    def __init__(self, readings: Iterable[Reading], labelled: int, hidden: int) -> None:
-        self.lines = sorted(map(_line, readings), key=lambda line: not line.differs)
+    def __init__(self, ledger: Ledger, readings: Iterable[Reading], labelled: int, hidden: int) -> None:
+        self._ledger = ledger
+        self.lines = sorted(map(self._line, readings), key=lambda line: not line.differs)
         self.labelled, self.hidden = labelled, hidden
         self.place = 0
 
@@ -61,11 +63,10 @@ class BlockReview:
 
     def refresh(self, reading: Reading) -> None:
         """The label of a line has changed; lines keep their order."""
-        self.lines[self.item_ids.index(reading.item.item_id)] = _line(reading)
+        self.lines[self.item_ids.index(reading.item.item_id)] = self._line(reading)
 
-
-def _line(reading: Reading) -> ReviewLine:
-    return ReviewLine(reading, view_verdicts(reading.task, reading.verdicts, reading.state))
+    def _line(self, reading: Reading) -> ReviewLine:
+        return ReviewLine(reading, self._ledger.views(reading), self._ledger.derived(reading))
 
 
 def due_review(ledger: Ledger, queue: Queue, blocks: Iterable[int]) -> BlockReview | None:
@@ -89,7 +90,7 @@ def due_review(ledger: Ledger, queue: Queue, blocks: Iterable[int]) -> BlockRevi
     if not readings:
         return None
     ledger.reveal_for_review(readings)
-    return BlockReview(readings, labelled, hidden)
+    return BlockReview(ledger, readings, labelled, hidden)
 
 
 def _due(ledger: Ledger, block: Sequence[str]) -> list[Reading]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from annotate.desk.actions import REASONS
+from annotate.desk.decision_words import compared, differs, label_parts_words
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import VALUE, decisions_of
 from store.items import StoredVerdict
 from store.records import LabelState, VerdictRecord
 
@@ -39,6 +42,8 @@ class VerdictView:
         differs: None when it cannot be compared (failure, or no label of one's own).
         value, parts: the label itself, for confirming it; value None on failure. A part on which the repeats are
             divided is left out.
+        compared: (part's title, how far own and judge's are apart), for parts of more than one key that both gave.
+        derived: (title, words) that the benchmark derives from the verdict.
     """
 
     judge: str
@@ -48,13 +53,15 @@ class VerdictView:
     differs: bool | None
     value: str | None
     parts: dict[str, str]
+    compared: tuple[tuple[str, str], ...] = ()
+    derived: tuple[tuple[str, str], ...] = ()
 
 
-def titles(task: TaskDefinition, value: str | None, parts: Mapping[str, str]) -> str:
-    """A label with its parts in the words of the task."""
-    words = [_title(task, "", value)] if value is not None else []
-    words += [_title(task, part.id, parts[part.id]) for part in task.parts if part.id in parts]
-    return " · ".join(words)
+def titles(
+    task: TaskDefinition, value: str | None, parts: Mapping[str, str], order: Mapping[str, str] | None = None
+) -> str:
+    """A label with its parts in the words of the task; `order` holds the orders a person saw, else `parts` does."""
+    return label_parts_words(task, value, parts, parts if order is None else order)
 
 
 def label_words(task: TaskDefinition, state: LabelState) -> str:
@@ -65,12 +72,13 @@ def label_words(task: TaskDefinition, state: LabelState) -> str:
     return f"{words}, unsure" if words and state.unsure else words
 
 
-def _title(task: TaskDefinition, part: str, value: str) -> str:
-    labels = task.labels if not part else next(p.labels for p in task.parts if p.id == part)
-    return next((label.title for label in labels if label.value == value), value)
-
-
-def view_verdicts(task: TaskDefinition, verdicts: Sequence[StoredVerdict], own: LabelState) -> list[VerdictView]:
+def view_verdicts(
+    task: TaskDefinition,
+    verdicts: Sequence[StoredVerdict],
+    own: LabelState,
+    payload: Mapping[str, Any] | None = None,
+    derive: Callable[[StoredVerdict], tuple[tuple[str, str], ...]] = lambda _: (),
+) -> list[VerdictView]:
     """One view a judge (two prompts of one model are two judges); repetitions are summed up as the most frequent label.
 
     Each part is summed up over the repetitions that gave that label. A tie is said, never broken.
@@ -78,17 +86,20 @@ def view_verdicts(task: TaskDefinition, verdicts: Sequence[StoredVerdict], own: 
     by_judge: dict[str, list[StoredVerdict]] = {}
     for verdict in verdicts:
         by_judge.setdefault(verdict.record.judge_id, []).append(verdict)
-    return [_view(task, group, own) for group in by_judge.values()]
+    views = [_view(task, group, own, payload or {}) for group in by_judge.values()]
+    return [replace(view, derived=derive(group[0])) for view, group in zip(views, by_judge.values(), strict=True)]
 
 
-def _view(task: TaskDefinition, group: Sequence[StoredVerdict], own: LabelState) -> VerdictView:
+def _view(
+    task: TaskDefinition, group: Sequence[StoredVerdict], own: LabelState, payload: Mapping[str, Any]
+) -> VerdictView:
     records = [verdict.record for verdict in group]
     labelled = [record for record in records if record.label is not None]
     value = _most_frequent(record.label for record in labelled if record.label is not None)
     given = [record for record in labelled if record.label == value]
     parts = _parts(task, given)
     if value is not None:
-        headline = titles(task, value, parts)
+        headline = titles(task, value, parts, own.parts)
         if divided := [part.title for part in task.parts if part.id not in parts and _speaks_of(given, part.id)]:
             headline += f" · repeats disagree on: {', '.join(divided)}"
     else:
@@ -97,7 +108,8 @@ def _view(task: TaskDefinition, group: Sequence[StoredVerdict], own: LabelState)
     chosen = given[0] if given else records[0]
     return VerdictView(
         judge=group[0].judge, headline=headline, detail=_detail(group[0], len(given), len(records)),
-        rationale=chosen.rationale, differs=_differs(own, value, parts), value=value, parts=parts,
+        rationale=chosen.rationale, differs=_differs(task, own, value, parts), value=value, parts=parts,
+        compared=_compared(task, own, value, parts, payload),
     )  # fmt: skip
 
 
@@ -127,7 +139,20 @@ def _detail(verdict: StoredVerdict, agreeing: int, repeats: int) -> str:
     return " · ".join(fact for fact in facts if fact)
 
 
-def _differs(own: LabelState, value: str | None, parts: Mapping[str, str]) -> bool | None:
+def _differs(task: TaskDefinition, own: LabelState, value: str | None, parts: Mapping[str, str]) -> bool | None:
     if value is None or own.value is None:
         return None
-    return value != own.value or any(own.parts.get(part, given) != given for part, given in parts.items())
+    mine, theirs = {VALUE: own.value, **own.parts}, {VALUE: value, **parts}
+    both = [decision for decision in decisions_of(task) if decision.id in mine and decision.id in theirs]
+    return any(differs(decision, mine[decision.id], theirs[decision.id]) for decision in both)
+
+
+def _compared(
+    task: TaskDefinition, own: LabelState, value: str | None, parts: Mapping[str, str], payload: Mapping[str, Any]
+) -> tuple[tuple[str, str], ...]:
+    if value is None or own.value is None:
+        return ()
+    mine, theirs = {VALUE: own.value, **own.parts}, {VALUE: value, **parts}
+    both = [d for d in decisions_of(task) if d.is_long and d.id in mine and d.id in theirs]
+    words = [(decision.title, compared(decision, payload, mine[decision.id], theirs[decision.id])) for decision in both]
+    return tuple((title, said) for title, said in words if said)

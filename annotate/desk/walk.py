@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from annotate.desk.entries import Entry
 from annotate.desk.half_label import HalfLabel
 from annotate.desk.ledger import Ledger, Reading
 from annotate.desk.pace import KeyGuard, Sitting
@@ -40,6 +41,7 @@ class Walk:
         self.time_is_up = False
         self.review: BlockReview | None = None
         self.place = 0
+        self.entry: Entry | None = None
         self._half = HalfLabel()
         self._owed: Callable[[], None] | None = None
         self._next_from = 0
@@ -85,9 +87,11 @@ class Walk:
     def move(self, step: int) -> None:
         """Back and forth without labelling; in a review, along its lines."""
         if self.review is not None:
+            dropped = self._drops_by_leaving
             self._leave()
             self.review.move(step)
             self._arrive_at_line()
+            self.message = "the half-given label was not kept" if dropped else ""
             return
         target = self.place + step if self.phase != "done" else self.place
         if 0 <= target < len(self.queue):
@@ -115,7 +119,7 @@ class Walk:
             self._visit(place)
 
     def _visit(self, place: int) -> None:
-        dropped = bool(self._half.given) and not self.state.decided
+        dropped = self._drops_by_leaving
         self._owed = None
         self._arrive(place)
         if dropped:
@@ -170,9 +174,24 @@ class Walk:
         self.guard.new_item()
         self.ledger.turn_to(reading.item.item_id)
         self.phase = "revealed" if self.mode != "blind" and reading.state.decided else "label"
+        self._take_up()
+
+    @property
+    def _drops_by_leaving(self) -> bool:
+        """Whether what was given on the item in hand is stored nowhere."""
+        return bool(self._half.given) and not self.state.decided and not self._keeps_half
+
+    @property
+    def _keeps_half(self) -> bool:
+        """Whether what is given on the item in hand is stored part by part."""
+        return False
+
+    def _take_up(self) -> None:
+        """An item came to hand."""
 
     def _leave(self) -> None:
         self._half.leave()
+        self.entry = None
         self.message = ""
 
     # The review

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from annotate.report.part_text import part_lines
+from annotate.report.statistic_rows import Row, reasons, statistic_row
 from judges.calibration.audit_result import Audit, JudgeAgreement, TaskAudit
 from judges.calibration.plain_words import basis, finding
 from judges.calibration.statistic import Statistic
-
-Row = list[str]
 
 
 def audit_lines(audit: Audit) -> Iterator[str | list[Row]]:
@@ -17,6 +17,11 @@ def audit_lines(audit: Audit) -> Iterator[str | list[Row]]:
         yield from _task(name, task)
         for part, block in task.parts.items():
             yield from _task(f"{name} / {part}", block)
+    for name, parts in audit.declared.items():
+        for part, declared in parts.items():
+            yield from part_lines(f"{name} / {part}" if part else name, declared)
+        if name not in audit.tasks and not any(declared.labelled for declared in parts.values()):
+            yield from (f"{name}: nothing labelled yet ({next(iter(parts.values())).items:,} items).", "")
 
 
 def _task(name: str, task: TaskAudit) -> Iterator[str | list[Row]]:
@@ -40,8 +45,8 @@ def _judge(task: TaskAudit, found: JudgeAgreement) -> Iterator[str | list[Row]]:
         "weighted kappa": found.weighted_kappa, "Krippendorff's alpha": found.krippendorff_alpha,
         "Gwet's AC1": found.gwet_ac1,
     }  # fmt: skip
-    yield [_statistic(name, value) for name, value in statistics.items() if value is not None]
-    yield from _reasons(statistics)
+    yield [statistic_row(name, value) for name, value in statistics.items() if value is not None]
+    yield from reasons(statistics)
     yield [["label", "recall", "precision", "people", "judge"]] + [
         [task.titles.get(label, label), _short(row.recall), _short(row.precision), str(row.n), str(row.called)]
         for label, row in found.per_label.items()
@@ -61,19 +66,10 @@ def _people(task: TaskAudit) -> Iterator[str | list[Row]]:
     yield f"  labelled by: {people}"
     if len(humans.annotators) > 1:
         yield [
-            _statistic("people: raw agreement", humans.raw_agreement),
-            _statistic("people: alpha", humans.krippendorff_alpha),
+            statistic_row("people: raw agreement", humans.raw_agreement),
+            statistic_row("people: alpha", humans.krippendorff_alpha),
         ]
     yield from (f"  {note}" for note in humans.notes)
-
-
-def _statistic(name: str, value: Statistic) -> Row:
-    if value.value is None:
-        return [name, value.status.replace("_", " "), "", f"n {value.n}"]
-    interval = (
-        f"{value.low:.3f} to {value.high:.3f}" if value.low is not None and value.high is not None else "withheld"
-    )
-    return [name, f"{value.value:.3f}", interval, f"n {value.n}"]
 
 
 def _short(value: Statistic) -> str:
@@ -82,12 +78,3 @@ def _short(value: Statistic) -> str:
     if value.low is None or value.high is None:
         return f"{value.value:.2f}"
     return f"{value.value:.2f} ({value.low:.2f}–{value.high:.2f})"
-
-
-def _reasons(statistics: Mapping[str, Statistic | None]) -> Iterator[str]:
-    """Why a number or an interval is not there, each reason once."""
-    reasons: dict[str, list[str]] = {}
-    for name, value in statistics.items():
-        if value is not None and value.why:
-            reasons.setdefault(value.why, []).append(name)
-    yield from (f"  {', '.join(names)}: {why}" for why, names in reasons.items())

@@ -7,6 +7,7 @@ from annotate.report.facts import Facts, gather
 from annotate.report.methods import methods_section, software
 from annotate.report.opening import opening_section, scored
 from annotate.report.options import ReportOptions
+from annotate.report.parts_section import parts_section
 from annotate.report.scores import scores_of, scores_section
 from annotate.report.task_section import task_section
 from annotate.report.words import count, listed
@@ -28,6 +29,8 @@ def build_document(study: Study, options: ReportOptions) -> Document:
         raise NotEnoughError("There is nothing to report yet.", _missing(facts), "overread label")
     scores = [] if options.task else scores_of(facts)
     sections = [opening_section(facts, scores), *(task_section(facts, task) for task in facts.tasks)]
+    if (parts := parts_section(facts)) is not None:
+        sections.append(parts)
     if scores:
         sections.append(scores_section(facts, scores))
     sections.append(methods_section(facts))

@@ -99,6 +99,7 @@ def gather(study: Study, options: ReportOptions) -> Facts:
         if entry.item_id in task_of:
             entries.setdefault(entry.item_id, []).append(entry)
     audit = audit_study(study, task=options.task, judge=options.judge, settings=options.settings)
+    wanted = {name: task for name, task in wanted.items() if name in audit.tasks}
     return Facts(study, options, wanted, audit, records, entries, task_of)
 
 

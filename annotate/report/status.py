@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from judges.drawing import extended
 from store.draws import list_draws
 from store.items import count_items, judges, systems
 from store.study import Study
 
 
 def study_status(study: Study) -> dict[str, Any]:
-    """Items, verdicts, draws, and for each annotator what is labelled, skipped, flagged and stale."""
+    """Items, verdicts, draws, and for each annotator what is labelled, skipped, flagged, stale and half given."""
     failures = study.rows(
         "SELECT failure, count(*) FROM verdicts WHERE failure <> '' GROUP BY failure ORDER BY failure"
     )
+    stored = list_draws(study)
+    continued = extended(stored)
     draws = [
         {"draw_id": draw.draw_id, "task": draw.task or None, "stream": draw.stream, "design": draw.design,
-         "reveal": draw.reveal, "seed": draw.seed, "items": _count(study, draw.draw_id)}
-        for draw in list_draws(study)
+         "reveal": draw.reveal, "seed": draw.seed, "items": _count(study, draw.draw_id),
+         "continued": draw.draw_id in continued}
+        for draw in stored
     ]  # fmt: skip
     return {
         "study": study.path.name,
@@ -44,11 +48,12 @@ def _annotators(study: Study) -> dict[str, dict[str, int]]:
             count(*) FILTER (WHERE l.value IS NOT NULL OR l.cannot_judge <> '') AS labelled,
             count(*) FILTER (WHERE l.cannot_judge <> '') AS cannot_judge,
             count(*) FILTER (WHERE l.skipped) AS skipped, count(*) FILTER (WHERE l.flagged) AS flagged,
-            count(*) FILTER (WHERE l.content_hash <> i.content_hash) AS stale
+            count(*) FILTER (WHERE l.content_hash <> i.content_hash) AS stale,
+            count(*) FILTER (WHERE l.value IS NULL AND l.cannot_judge = '' AND l.parts <> '{}') AS half_given
         FROM current_labels l LEFT JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id)
         GROUP BY l.annotator ORDER BY l.annotator"""
     )
-    names = ("labelled", "cannot_judge", "skipped", "flagged", "stale")
+    names = ("labelled", "cannot_judge", "skipped", "flagged", "stale", "half_given")
     return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
 
 
@@ -61,7 +66,11 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
     for draw in status["draws"]:
         task = draw["task"] or "all tasks"
         shown = f"verdict shown by {draw['reveal']!r}"
-        yield f"draw {draw['draw_id']}: {draw['items']:,} items of {task}, {draw['design']}, {shown}"
+        more = "; continued by a later one" if draw["continued"] else ""
+        yield (
+            f"draw {draw['draw_id']}: {draw['items']:,} items of {task} for {draw['stream']}, {draw['design']}, {shown}"
+            f"{more}"
+        )
     for annotator, counts in status["annotators"].items():
         extras = ", ".join(
             f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "labelled"

@@ -250,7 +250,7 @@ class CorrectableBenchmark(Benchmark, Protocol):
     """A benchmark whose metrics are functions of totals over items, and so can be corrected for the judge's errors.
 
     It may also offer `shares()`: metric → (numerator, denominator) where 0 ≤ numerator ≤ denominator item by item; and
-    `bounded()`: the metrics that lie between 0 and 1.
+    `bounded()`: the metrics that lie between 0 and 1; and `lower_is_better()`: those in which less is better.
     """
 
     def needs(self) -> Mapping[str, frozenset[str]]:
@@ -337,11 +337,27 @@ class RemarkingBenchmark(Benchmark, Protocol):
         ...
 
 
+@runtime_checkable
+class ContradictingBenchmark(Benchmark, Protocol):
+    """A benchmark that can tell when a judge's answer contradicts itself: such items teach more than others."""
+
+    def contradicts(self, item: ScoredItem) -> bool:
+        """Whether the verdict's own fields do not agree with each other; the item has a verdict."""
+        ...
+
+
+@runtime_checkable
 class DerivingBenchmark(Benchmark, Protocol):
     """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
 
     def derived(self, task: str, payload: Mapping[str, Any], state: LabelState) -> Sequence[tuple[str, str]]:
         """(title, words) lines to show once the label is given."""
+        ...
+
+    def derived_of_verdict(
+        self, task: str, payload: Mapping[str, Any], verdict: VerdictRecord
+    ) -> Sequence[tuple[str, str]]:
+        """The same of what a judge said, to show beside its verdict; [] when nothing follows from it."""
         ...
 
 

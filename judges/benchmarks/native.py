@@ -16,7 +16,7 @@ from typing import IO, Any, get_args
 
 from judges.benchmarks.benchmark import NativeFile, ScoredItem
 from store.events import Mode
-from store.records import LabelRecord, LabelState
+from store.records import SHOWN_ORDER, LabelRecord, LabelState
 
 SPOOLED_IN_MEMORY = 1 << 22
 READ_CHARACTERS = 1 << 16
@@ -66,7 +66,8 @@ def is_changed(item: ScoredItem) -> bool:
         return False
     if verdict is None or verdict.label != label.value:
         return True
-    return any(verdict.parts.get(part) != value for part, value in label.parts.items())
+    said_parts = {part: value for part, value in label.parts.items() if not part.endswith(SHOWN_ORDER)}
+    return any(verdict.parts.get(part) != value for part, value in said_parts.items())
 
 
 class SideFiles:

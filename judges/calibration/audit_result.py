@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judges.calibration.statistic import Statistic
+
+if TYPE_CHECKING:
+    from judges.calibration.measured_result import PartAudit
 
 SCHEMA_VERSION = 1
 """Rises when a key that `audit --json` has printed changes its meaning or goes."""
@@ -235,14 +238,28 @@ class Audit:
     study: str
     tasks: Mapping[str, TaskAudit]
     settings: Settings = Settings()
+    declared: Mapping[str, Mapping[str, PartAudit]] = field(default_factory=dict)
+    """Task → decision ("" the value) → its audit, for numbers, rankings and grids."""
 
     def as_json(self) -> dict[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
             "study": self.study,
             "settings": self.settings.as_json(),
-            "tasks": {task: found.as_json() for task, found in self.tasks.items()},
+            "tasks": self._tasks_json(),
         }
+
+    def _tasks_json(self) -> dict[str, Any]:
+        """Tasks by name; a number or a ranking as value stands for the task, one as part among its parts."""
+        fields = {task: found.as_json() for task, found in self.tasks.items()}
+        for task, found in self.declared.items():
+            if (value := found.get("")) is not None:
+                fields[task] = {**value.as_json(), **fields.get(task, {})}
+            parts = {part: one.as_json() for part, one in found.items() if part}
+            if parts:
+                whole = fields.setdefault(task, {})
+                whole["parts"] = {**whole.get("parts", {}), **parts}
+        return fields
 
 
 def _json(statistics: Mapping[str, Statistic]) -> dict[str, Any]:

@@ -8,41 +8,21 @@ which items are served is random (permanent random numbers, Ohlsson 1995).
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from judges.calibration.correction.records import Design, Draw
+from judges.calibration.sampling import Candidate, Place
 
 Allocation = Literal["proportional", "equal", "neyman"]
 """How labels are spread over strata: by size, alike, or by size times spread (Neyman 1934)."""
 
 LEAST_IN_STRATUM = 2
 """A stratum with one label shows no spread."""
-
-
-class Candidate(NamedTuple):
-    """An item that may be drawn. `group` is "" for one that shares no long text, `stratum` "" for a single stratum."""
-
-    item_id: str
-    group: str = ""
-    stratum: str = ""
-
-
-class Place(NamedTuple):
-    """An item's place in a draw.
-
-    Attributes:
-        group_number: groups are numbered as they are served; items of one number are served together.
-        probability: with which the design draws the item.
-    """
-
-    item_id: str
-    group_number: int
-    stratum: str
-    probability: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +53,11 @@ def draw_stratified(
     allocation: Allocation = "proportional",
     spread: Mapping[str, float] | None = None,
 ) -> DrawnPlan:
-    """Items at random within each stratum, served so that every beginning of the order is spread as the whole is.
+    """Items at random within each stratum, served in an order that says nothing of the stratum.
+
+    The order is shuffled over all strata: were they served in turn, a reader who knows of some items which stratum they
+    were in (the verdict, say) could tell the next one's. Within a stratum a beginning of the order is still a simple
+    random sample.
 
     Args:
         spread: standard deviation of each stratum's labels, for `neyman`; 1 where none is given.
@@ -82,35 +66,65 @@ def draw_stratified(
     for one in _ranked(candidates, seed):
         strata.setdefault(one.stratum, []).append(one)
     counts = allocate({name: len(members) for name, members in strata.items()}, n, allocation, spread)
-    keyed = [
-        (
-            (rank + uniform(seed, "order", one.item_id)) / counts[name],
-            Place(one.item_id, 0, name, counts[name] / len(members)),
-        )
+    drawn = [
+        Place(one.item_id, 0, name, counts[name] / len(members))
         for name, members in strata.items()
-        for rank, one in enumerate(members[: counts[name]])
+        for one in members[: counts[name]]
     ]
-    ordered = [place for _, place in sorted(keyed, key=lambda pair: pair[0])]
+    ordered = sorted(drawn, key=lambda place: uniform(seed, "order", place.item_id))
     return DrawnPlan("simple", tuple(place._replace(group_number=k) for k, place in enumerate(ordered)), seed)
 
 
-def draw_two_stage(candidates: Sequence[Candidate], groups: int, seed: int, within: int | None = None) -> DrawnPlan:
-    """Groups at random, then items at random within each, served group by group.
+def draw_two_stage(
+    candidates: Sequence[Candidate],
+    groups: int,
+    seed: int,
+    within: int | None = None,
+    allocation: Allocation = "proportional",
+) -> DrawnPlan:
+    """Groups at random (within each stratum of groups), then items at random within each, served group by group.
 
     Args:
-        groups: how many groups. within: items of each, all of smaller ones; None for all (a cluster sample).
+        candidates: those of one group have one stratum.
+        groups: how many groups. within: items of each part of each, all of smaller ones; None for all (a cluster
+            sample). allocation: of groups over strata; their spread is not known, so `neyman` is by size.
+
+    Raises:
+        ValueError: a group lies in two strata.
     """
     members: dict[str, list[Candidate]] = {}
     for one in _ranked(candidates, seed):
         members.setdefault(one.group or f"\0{one.item_id}", []).append(one)
-    order = sorted(members, key=lambda name: uniform(seed, "group", name))[:groups]
-    first = len(order) / len(members) if members else 0.0
-    places = []
+    stratum = {name: held[0].stratum for name, held in members.items()}
+    if any(one.stratum != stratum[name] for name, held in members.items() for one in held):
+        raise ValueError("a group lies in two strata")
+    sizes = Counter(stratum.values())
+    counts = allocate(sizes, groups, allocation) if len(sizes) > 1 else dict.fromkeys(sizes, groups)
+    order: list[str] = []
+    taken: Counter[str] = Counter()
+    for name in sorted(members, key=lambda name: uniform(seed, "group", name)):
+        if taken[stratum[name]] < counts[stratum[name]]:
+            taken[stratum[name]] += 1
+            order.append(name)
+    places: list[Place] = []
     for number, name in enumerate(order):
-        taken = members[name][:within]
-        chance = first * len(taken) / len(members[name])
-        places += [Place(one.item_id, number, one.stratum, chance) for one in taken]
+        first = taken[stratum[name]] / sizes[stratum[name]]
+        places += [
+            Place(one.item_id, number, one.stratum, first * share) for one, share in _within(members[name], within)
+        ]
     return DrawnPlan("two_stage", tuple(places), seed)
+
+
+def _within(members: Sequence[Candidate], within: int | None) -> list[tuple[Candidate, float]]:
+    """The items taken of a group, in its order, and the share of their part that is taken."""
+    sizes = Counter(one.part for one in members)
+    taken: Counter[str] = Counter()
+    found = []
+    for one in members:
+        if within is None or taken[one.part] < within:
+            taken[one.part] += 1
+            found.append(one)
+    return [(one, taken[one.part] / sizes[one.part]) for one in found]
 
 
 def draw_unequal(

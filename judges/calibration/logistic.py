@@ -10,7 +10,10 @@ from judges.calibration.agreement.scale import FloatArray
 
 STEPS = 100
 SEPARATED = 25.0
-"""A linear predictor so large means that the data are separated and the coefficient has no bound."""
+"""A linear predictor so large, with no outcome on its wrong side, means that the data are separated and the coefficient
+has no bound. With some on the wrong side it only means that one predictor lies far out."""
+BOUNDLESS = 500.0
+WRONG_SIDE = 0.01
 
 
 class SeparatedError(ValueError):
@@ -46,7 +49,9 @@ def fit_logistic(predictors: FloatArray, outcomes: FloatArray) -> Logistic:
         except np.linalg.LinAlgError:
             raise ValueError("two predictors say the same") from None
         coefficients = coefficients + step * min(1.0, 5.0 / max(float(np.abs(predictors @ step).max()), 1e-300))
-        if float(np.abs(predictors @ coefficients).max()) > SEPARATED:
+        fitted = predictors @ coefficients
+        largest, worst = float(np.abs(fitted).max()), float((np.where(outcomes == 1, 1.0, -1.0) * fitted).min())
+        if largest > BOUNDLESS or (largest > SEPARATED and worst > -WRONG_SIDE):
             raise SeparatedError("the predictors separate the outcomes")
         if float(np.abs(step).max()) < 1e-12:
             break

@@ -29,12 +29,19 @@ class Expectation:
     Attributes:
         share: the metric, between 0 and 1. explained: share of the variance of people's labels the judge explains (R²).
         alike: intraclass correlation of what the judge leaves unexplained, within groups; alike_people: of the labels.
+        variance: of one label about the metric, where that is no plain share.
     """
 
     share: float
     explained: float
     alike: float = 0.05
     alike_people: float = 0.1
+    variance: float | None = None
+
+    @property
+    def spread(self) -> float:
+        """Variance of one label."""
+        return self.share * (1 - self.share) if self.variance is None else self.variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,7 @@ def _plan(design: PlannedDesign, with_judge: bool, expected: Expectation, effort
     if goal.distance <= 0:
         why = "the share expected is the threshold: no number of labels decides that"
         return Plan(design, with_judge, None, None, None, None, why)
-    spread = expected.share * (1 - expected.share) * (1 - expected.explained * with_judge)
+    spread = expected.spread * (1 - expected.explained * with_judge)
     alike = expected.alike if with_judge else expected.alike_people
     if design == "two_stage":
         return _two_stage(with_judge, spread, alike, effort, goal)
@@ -211,6 +218,16 @@ def expected_groups(sizes: Sequence[int], labels: int) -> float:
                 + math.lgamma(items - labels + 1)
             )
     return len(sizes) - untouched
+
+
+def best_within(effort: Effort, alike: float = 0.05) -> float:
+    """Labels of each shared text that give the shortest interval for the hours (Cochran 1977, section 10.6).
+
+    Args:
+        alike: intraclass correlation of what the judge leaves unexplained, within groups.
+    """
+    reading = effort.group_characters / effort.characters_per_second
+    return math.sqrt(reading / effort.seconds * (1 - alike) / alike)
 
 
 def hours(effort: Effort, labels: int, groups: int) -> float:

@@ -11,21 +11,35 @@ NEVER_SHOWN_SHARE = 0.25
 """Share of items whose verdict an annotator is never shown: measures what seeing it does (anchoring)."""
 
 
-class Unit(NamedTuple):
-    """An item as a draw sees it; `group` is "" for items that share no long text."""
+class Candidate(NamedTuple):
+    """An item that may be drawn.
+
+    Attributes:
+        group: items of one share a long text; "" for one that shares none. stratum: "" for a single stratum.
+        part: within a drawn group so many items are taken of each part (task).
+    """
 
     item_id: str
-    group: str
+    group: str = ""
+    stratum: str = ""
+    part: str = ""
 
 
 class Place(NamedTuple):
-    """An item's place in an order; groups are numbered as they are served."""
+    """An item's place in a draw.
+
+    Attributes:
+        group_number: groups are numbered as they are served; items of one number are served together.
+        probability: with which the design draws the item.
+    """
 
     item_id: str
     group_number: int
+    stratum: str = ""
+    probability: float = 1.0
 
 
-def two_stage_order(units: Sequence[Unit], seed: int) -> list[Place]:
+def two_stage_order(units: Sequence[Candidate], seed: int) -> list[Place]:
     """All items in seeded random order, those of a group together: groups at random, items within at random.
 
     Independent of the order in which the units come. Every served prefix that ends at a group's end is a simple random

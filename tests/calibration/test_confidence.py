@@ -210,3 +210,13 @@ class TestLogistic:
         x = np.arange(20.0) % 3
         with pytest.raises(ValueError, match="the same"):
             fit_logistic(np.column_stack([x, x]), (np.arange(20) % 2).astype(float))
+
+
+def test_one_very_sure_verdict_does_not_pass_for_separation() -> None:
+    """Log odds of 9 times a slope of 4 is a large predictor; people still disagree where the judge is less sure."""
+    rng = np.random.default_rng(1)
+    odds = rng.normal(0, 1, 400)
+    agrees = (rng.random(400) < 1 / (1 + np.exp(-4 * odds))).astype(float)
+    odds[0], agrees[0] = 9.0, 1.0
+    fitted = fit_platt(1 / (1 + np.exp(-odds)), agrees)
+    assert fitted.slope == pytest.approx(4, rel=0.3)

@@ -15,7 +15,6 @@ from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.sample import design_weights
 from judges.calibration.designs import (
     Allocation,
-    Candidate,
     allocate,
     draw_simple,
     draw_stratified,
@@ -36,6 +35,7 @@ from judges.calibration.planner import (
     plan_half_width,
     plan_threshold,
 )
+from judges.calibration.sampling import Candidate
 
 ITEMS = [Candidate(f"i{k}", group=f"g{k // 5}", stratum="fail" if k % 5 == 0 else "pass") for k in range(100)]
 
@@ -94,15 +94,28 @@ class TestStratified:
         added = top_up(draw_stratified(ITEMS, 20, 3), draw_stratified(ITEMS, 40, 3))
         assert Counter(place.stratum for place in added) == {"pass": 16, "fail": 4}
 
-    def test_every_beginning_is_spread_as_the_whole(self) -> None:
-        plan = draw_stratified(ITEMS, 40, 4)
-        half = Counter(place.stratum for place in plan.places[:20])
-        assert abs(half["fail"] - 4) <= 1
+    def test_the_order_says_nothing_of_the_stratum(self) -> None:
+        """After an item of one stratum the next is of either as often as chance has it: no taking turns."""
+        follows = Counter(
+            plan[0].stratum == plan[1].stratum
+            for plan in (draw_stratified(ITEMS, 20, seed, "equal").places for seed in range(1000))
+        )
+        assert follows[True] / 1000 == pytest.approx(9 / 19, abs=0.05)
+
+    def test_within_a_stratum_every_beginning_is_a_simple_random_sample(self) -> None:
+        firsts = Counter(
+            next(place.item_id for place in draw_stratified(ITEMS, 20, seed, "equal").places if place.stratum == "fail")
+            for seed in range(2000)
+        )
+        assert len(firsts) == 20 and max(firsts.values()) < 2 * min(firsts.values())
+
+
+GROUPED = [one._replace(stratum="") for one in ITEMS]
 
 
 class TestTwoStage:
     def test_groups_are_served_together_and_whole(self) -> None:
-        plan = draw_two_stage(ITEMS, 6, 1)
+        plan = draw_two_stage(GROUPED, 6, 1)
         groups = [name.item_id for name in plan.places]
         assert len(groups) == 30
         numbers = [place.group_number for place in plan.places]
@@ -123,18 +136,35 @@ class TestTwoStage:
         assert len(plan.places) == 4
 
     def test_every_group_is_drawn_as_often(self) -> None:
-        counts = Counter(place.item_id for seed in range(1500) for place in draw_two_stage(ITEMS, 4, seed).places)
+        counts = Counter(place.item_id for seed in range(1500) for place in draw_two_stage(GROUPED, 4, seed).places)
         assert len(counts) == 100
         assert max(counts.values()) < 1.3 * min(counts.values())
 
     def test_the_served_prefix_ends_at_a_group(self) -> None:
-        plan = draw_two_stage(ITEMS, 6, 1)
+        plan = draw_two_stage(GROUPED, 6, 1)
         assert len(served_prefix(plan, plan.items[:12])) == 10
         assert len(served_prefix(plan, plan.items)) == 30
         assert served_prefix(plan, plan.items[1:]) == ()
 
+    def test_of_every_task_of_a_text_something_is_read(self) -> None:
+        mixed = [Candidate(f"i{k}", f"g{k // 10}", part="qa" if k % 10 == 0 else "facts") for k in range(100)]
+        plan = draw_two_stage(mixed, 5, 1, within=3)
+        assert Counter(next(one.part for one in mixed if one.item_id == name) for name in plan.items) == {
+            "qa": 5, "facts": 15,
+        }  # fmt: skip
+        chances = {mixed[int(place.item_id[1:])].part: place.probability for place in plan.places}
+        assert chances == pytest.approx({"qa": 0.5, "facts": 0.5 * 3 / 9})
+
+    def test_groups_of_each_stratum(self) -> None:
+        long = [Candidate(f"i{k}", f"g{k // 5}", "long" if k < 25 else "short") for k in range(100)]
+        plan = draw_two_stage(long, 10, 1, allocation="equal")
+        assert Counter(place.stratum for place in plan.places) == {"long": 25, "short": 25}
+        assert {place.stratum: place.probability for place in plan.places} == {"long": 1.0, "short": 5 / 15}
+        with pytest.raises(ValueError, match="two strata"):
+            draw_two_stage(ITEMS, 4, 1)
+
     def test_topping_up_adds_groups(self) -> None:
-        added = top_up(draw_two_stage(ITEMS, 4, 5), draw_two_stage(ITEMS, 6, 5))
+        added = top_up(draw_two_stage(GROUPED, 4, 5), draw_two_stage(GROUPED, 6, 5))
         assert len(added) == 10
         assert {place.group_number for place in added} == {4, 5}
 
@@ -176,7 +206,7 @@ class TestHandedToTheCorrection:
             assert weight == pytest.approx({"pass": 80, "fail": 20}[stratum] / strata[stratum])
 
     def test_two_stage_chances_are_the_weights(self) -> None:
-        plan = draw_two_stage(ITEMS, 6, 1, within=3)
+        plan = draw_two_stage(GROUPED, 6, 1, within=3)
         draw = served_draw(plan, ITEMS, plan.items)
         assert design_weights(draw) == pytest.approx([1 / place.probability for place in plan.places])
         half = served_draw(plan, ITEMS, plan.items[:9])
@@ -194,7 +224,7 @@ class TestHandedToTheCorrection:
         plan = {
             "simple": lambda: draw_simple(candidates, 200, 2),
             "stratified": lambda: draw_stratified(candidates, 200, 2),
-            "two_stage": lambda: draw_two_stage(candidates, 20, 2),
+            "two_stage": lambda: draw_two_stage([one._replace(stratum="") for one in candidates], 20, 2),
             "unequal": lambda: draw_unequal(candidates, 200, {f"i{k}": float(judge[k]) for k in range(1000)}, 2),
         }[design]()
         draw = served_draw(plan, candidates, plan.items)

@@ -19,13 +19,20 @@ from annotate.desk.actions import (
     Action,
     Choice,
     KeyMap,
+    PartAct,
     Unknown,
     is_input_method,
     normalise_key,
 )
+from annotate.desk.entries import open_entry
+from annotate.desk.part_keys import part_act
 from judges.benchmarks.benchmark import Label, Part, TaskDefinition
+from judges.benchmarks.decisions import decision_of
+from judges.benchmarks.halbench.tasks import RANKING, STANCE
 from judges.benchmarks.halumem.tasks import ACCURACY, QA, TASKS
+from judges.benchmarks.medmemorybench.tasks import MCD
 from store.errors import UsageError
+from tests.desk.part_studies import payload_of
 
 
 def task(*labels: Label, parts: tuple[Part, ...] = ()) -> TaskDefinition:
@@ -45,8 +52,9 @@ def options(count: int) -> tuple[Label, ...]:
 
 def test_every_action_has_its_own_id_keys_and_words() -> None:
     assert len({action.id for action in ACTIONS}) == len(ACTIONS)
-    keys = [key for action in ACTIONS for key in action.keys]
-    assert len(set(keys)) == len(keys)
+    for scopes in (("item", "everywhere"), ("part", "checklist"), ("part", "ranking")):
+        keys = [key for action in ACTIONS if action.scope in scopes for key in action.keys]
+        assert len(set(keys)) == len(keys)
     for action in ACTIONS:
         assert action.id.isidentifier() and action.keys and len(action.description) > 8
     assert dict(BY_ID) == {action.id: action for action in ACTIONS}
@@ -244,3 +252,32 @@ def test_a_clash_of_a_task_with_the_default_keys_names_the_task_and_no_file() ->
     with pytest.raises(UsageError) as refusal:
         check_keys(None, {}, [ACCURACY, bad])
     assert "label 'Safe' of qa" in refusal.value.title and ".toml" not in str(refusal.value)
+
+
+# --- parts of more than one key ---
+
+
+@pytest.mark.parametrize(
+    ("definition", "remapped", "owners"),
+    [
+        (MCD, {"part_back": ["y"]}, ("label 'Yes'", "'part_back'")),
+        (RANKING, {"tie": ["b"]}, ("an answer of ranking", "'tie'")),
+        (STANCE, {"part_unsure": ["7"]}, ("an answer of stance", "'part_unsure'")),
+        (RANKING, {"tie": ["enter"]}, ("'part_done'", "'tie'")),
+    ],
+)
+def test_a_key_of_an_open_part_has_one_owner(
+    definition: TaskDefinition, remapped: dict[str, list[str]], owners: tuple[str, str]
+) -> None:
+    with pytest.raises(UsageError) as refusal:
+        KeyMap(definition, remapped)
+    assert all(owner in refusal.value.title for owner in owners)
+
+
+def test_the_keys_of_a_part_clash_with_nothing_outside_it() -> None:
+    keymap = KeyMap(MCD, {"cell_down": ["c"], "part_back": ["delete"]})
+    assert keymap.resolve("c") == Choice("", MCD.labels[0].value), "outside the grid it is the label"
+    grid = open_entry(decision_of(MCD, "nodes"), payload_of("mcd", 0), "", ())
+    assert part_act(grid, keymap, "c") == PartAct("move", down=1)
+    assert part_act(grid, keymap, "delete") == PartAct("back") and part_act(grid, keymap, "backspace") is None
+    assert part_act(grid, keymap, "ｙ") == PartAct("answer", "y"), "full-width letters count"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from annotate.desk.opening import find_draw, make_draw, sit_down, task_definitions
 from annotate.desk.queue import BLOCK_SIZE, Queue, Waiting
-from judges.calibration.sampling import Place, Unit, two_stage_order
+from judges.calibration.sampling import Candidate, Place, two_stage_order
 from store.draws import DrawnItem, list_draws
 from store.errors import UsageError
 from store.records import LabelState
@@ -22,40 +22,45 @@ from tests.desk.desk_studies import accuracy, make_study, press, qa, sit
 UNITS = st.lists(
     st.tuples(st.text("abcdef", min_size=1, max_size=4), st.sampled_from(["", "", "g1", "g2", "g3"])),
     max_size=40, unique_by=lambda unit: unit[0],
-).map(lambda units: [Unit(*unit) for unit in units])  # fmt: skip
+).map(lambda units: [Candidate(*unit) for unit in units])  # fmt: skip
 
 
 # --- orders ---
 
 
 @given(UNITS, st.integers(0, 2**63 - 1), st.randoms(use_true_random=False))
-def test_the_order_does_not_depend_on_the_order_of_the_input(units: list[Unit], seed: int, random: object) -> None:
+def test_the_order_does_not_depend_on_the_order_of_the_input(units: list[Candidate], seed: int, random: object) -> None:
     shuffled = list(units)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert two_stage_order(shuffled, seed) == two_stage_order(units, seed)
 
 
 @given(UNITS, st.integers(0, 2**63 - 1))
-def test_every_item_once_groups_together_and_numbered_as_served(units: list[Unit], seed: int) -> None:
+def test_every_item_once_groups_together_and_numbered_as_served(units: list[Candidate], seed: int) -> None:
     places = two_stage_order(units, seed)
     assert sorted(place.item_id for place in places) == sorted(unit.item_id for unit in units)
     numbers = [number for number, _ in groupby(places, key=lambda place: place.group_number)]
     assert numbers == list(range(len(numbers)))
-    group_of = dict(units)
+    group_of = {unit.item_id: unit.group for unit in units}
     for _, members in groupby(places, key=lambda place: place.group_number):
         groups = {group_of[member.item_id] or member.item_id for member in members}
         assert len(groups) == 1
 
 
 def test_orders_differ_between_seeds_and_place_every_group_first_sometimes() -> None:
-    units = [Unit(f"{group}{number}", group) for group in "abcd" for number in range(3)]
+    units = [Candidate(f"{group}{number}", group) for group in "abcd" for number in range(3)]
     orders = {tuple(two_stage_order(units, seed)) for seed in range(50)}
     assert len(orders) == 50
     assert {order[0].item_id[0] for order in orders} == set("abcd")
 
 
 def test_the_order_of_a_seed_is_the_same_for_ever() -> None:
-    units = [*(Unit(f"s{number}", "") for number in range(4)), Unit("x1", "x"), Unit("x2", "x"), Unit("x3", "x")]
+    units = [
+        *(Candidate(f"s{number}", "") for number in range(4)),
+        Candidate("x1", "x"),
+        Candidate("x2", "x"),
+        Candidate("x3", "x"),
+    ]
     assert two_stage_order(units, 7) == GOLDEN_ORDER
 
 

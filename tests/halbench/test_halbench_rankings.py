@@ -16,7 +16,8 @@ from scipy import stats
 
 from judges.benchmarks.benchmark import Undefined
 from judges.benchmarks.halbench import BENCHMARK
-from judges.benchmarks.halbench.rankings import kendall_tau_b, ranking_of_scores, ranks
+from judges.benchmarks.halbench.rankings import ranking_of_scores, ranks
+from judges.calibration.agreement.tau_of_rankings import tau_of_rankings
 from store.records import LabelState
 from tests.imported import Imported
 
@@ -27,14 +28,14 @@ NAMES = ["A1_GC__synth_0001", "A1_SK__synth_0002", "C3_GC__synth_0003", "D1_PC__
 def test_tau_b_is_scipy_s_where_there_is_one(pairs: list[tuple[int, int]]) -> None:
     first, second = ({f"r{n}": pair[side] for n, pair in enumerate(pairs)} for side in (0, 1))
     expected = float(stats.kendalltau(*zip(*pairs, strict=True), variant="b").statistic)
-    tau = kendall_tau_b(first, second)
+    tau = tau_of_rankings(first, second)
     assert tau is None if math.isnan(expected) else tau == pytest.approx(expected)
 
 
 def test_four_untied_entries_have_one_of_seven_taus() -> None:
     one = ranks('[["a"], ["b"], ["c"], ["d"]]')
     orders = ["abcd", "abdc", "adbc", "dabc", "dcba"]
-    taus = [kendall_tau_b(one, {entry: place for place, entry in enumerate(order)}) for order in orders]
+    taus = [tau_of_rankings(one, {entry: place for place, entry in enumerate(order)}) for order in orders]
     assert taus == pytest.approx([1, 2 / 3, 1 / 3, 0, -1])
 
 

@@ -13,8 +13,9 @@ from annotate.desk.opening import sit_down
 from annotate.sample import sample_runs, truth_of
 from judges.benchmarks.benchmark import get_benchmark
 from judges.collect import blind_labels, scored_items, task_definitions
-from judges.correcting import correct_study, possible_terms, served_part
+from judges.correcting import correct_study, possible_terms
 from judges.scoring import score_study
+from judges.served_part import ServedParts
 from store.study import Study
 
 METRIC = "question_answering / correct_qa_ratio(all)"
@@ -63,7 +64,7 @@ def test_a_group_begun_and_not_finished_is_no_part_of_the_sample(study: Study) -
         label(desk, first + 1)
         items = [item for item in scored_items(study, study.rows("SELECT system FROM items")[0][0], "j")]
         qa = [item for item in items if item.task == "qa"]
-        served = served_part(study, "qa", qa, blind_labels(study))
+        served = ServedParts(study, blind_labels(study)).part("qa", qa)
         assert served.items == {item.item_id for item in desk.queue.items[:first]}
         assert served.design == "two_stage"
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from annotate.desk.actions import ACTIONS, KeyMap
+from annotate.desk.actions import ACTIONS, PART_SCOPES, KeyMap
 from annotate.tui.screens.help.texts import help_text
 from annotate.tui.screens.label.screen import LabelScreen
-from annotate.tui.screens.label.state import footer, key_sign
+from annotate.tui.screens.label.state import footer, key_sign, key_signs
 from annotate.tui.screens.review.screen import ReviewScreen
 from annotate.tui.widgets.spans import line_width, text_of
 from judges.benchmarks.benchmark import TaskDefinition
@@ -27,7 +27,7 @@ async def test_every_action_has_a_handler_where_its_scope_says(study: Study) -> 
         for _ in range(10):
             await person.press("c")
         assert isinstance(person.desk_screen, ReviewScreen)
-        assert set(person.desk_screen.handlers) == {action.id for action in ACTIONS if action.scope == "everywhere"}
+        assert set(person.desk_screen.handlers) == {action.id for action in ACTIONS if action.scope != "item"}
 
 
 @pytest.mark.parametrize("remapped", [{}, OTHER_KEYS], ids=["default", "remapped"])
@@ -38,10 +38,13 @@ def test_help_lists_every_action_and_label_with_the_keys_that_count(
     keymap = KeyMap(task, remapped)
     lines = [text_of(line) for line in help_text(keymap, task)]
     for action in ACTIONS:
-        keys = re.escape(" or ".join(map(key_sign, keymap.keys_of[action.id])))
+        keys = re.escape(key_signs(keymap.keys_of[action.id]))
         assert any(re.fullmatch(rf"  {keys} +{re.escape(action.description)}", line) for line in lines), action.id
         for key in keymap.keys_of[action.id]:
-            assert keymap.resolve(key) == action
+            if action.scope in PART_SCOPES:
+                assert keymap.part_keys(action.scope)[key] == action.id
+            else:
+                assert keymap.resolve(key) == action
     for label in (*task.labels, *(label for part in task.parts for label in part.labels)):
         assert any(f"{label.key} or {label.digit}" in line and label.title in line for line in lines)
 

@@ -8,11 +8,23 @@ from functools import partial
 from textual import events
 from textual.screen import Screen
 
-from annotate.desk.actions import INPUT_METHOD_HINT, Action, Choice, KeyMap, is_input_method, normalise_key
+from annotate.desk.actions import (
+    ACTIONS,
+    INPUT_METHOD_HINT,
+    PART_SCOPES,
+    Action,
+    Choice,
+    KeyMap,
+    is_input_method,
+    normalise_key,
+)
 from annotate.desk.desk import Desk
 from annotate.desk.ledger import Reading
+from annotate.desk.part_keys import part_act
+from annotate.desk.reading import entry_sections
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.label.pane import Expecting
+from annotate.tui.screens.label.state import key_sign
 from annotate.tui.screens.text_over import TextOver
 from annotate.tui.widgets.prompt import Answer, Prompt
 from annotate.tui.widgets.spans import Line, Role
@@ -20,6 +32,8 @@ from store.errors import SaveError
 
 _MODIFIERS = ("alt+", "ctrl+", "super+", "meta+", "hyper+")
 """A letter pressed with one of these is not that letter."""
+GUARDED = frozenset({"answer", "fill", "place", "type", "done"})
+"""What a part's keys give is guarded as label keys are, but for the same key pressed often."""
 CAPS_LOCK_AFTER = 3
 """So many labels in a row given with shift look like Caps Lock."""
 
@@ -98,6 +112,8 @@ class DeskScreen(Screen[None]):
         if self.expecting:
             self._take_second(key)
             return
+        if self._take_part(key):
+            return
         meaning = self.keymap.resolve(key)
         if isinstance(meaning, Choice):
             self._take_label(key, meaning)
@@ -115,6 +131,39 @@ class DeskScreen(Screen[None]):
         self._shifted = self._shifted + 1 if choice.unsure else 0
         self.save(lambda: self.desk.choose(choice), self._mind_caps_lock)
 
+    def _take_part(self, key: str) -> bool:
+        """A key for the grid, ranking or number that is open; False when it is not about it."""
+        entry = self.desk.entry
+        act = part_act(entry, self.keymap, key) if entry is not None else None
+        if act is None:
+            return False
+        if act.kind == "show":
+            self._show_entry(act.number)
+        elif act.kind in GUARDED and (refusal := self.desk.guard.refusal_of_part(key, self.desk.clock())):
+            self.say(f"! {refusal}", "warning")
+        else:
+            self.save(lambda: self.desk.act_on_part(act))
+        return True
+
+    def _perform_part(self, action: str) -> None:
+        """An action of an open part, chosen in the palette."""
+        entry = self.desk.entry
+        key = self.keymap.keys_of[action][0]
+        if entry is None or action not in self.keymap.part_keys(entry.decision.kind).values():  # type: ignore[arg-type]
+            opens = key_sign(self.keymap.keys_of["part"][0])
+            self.say(f"no such part is open: {opens} opens the next one", "warning")
+        else:
+            self._take_part(key)
+
+    def _show_entry(self, number: int) -> None:
+        from annotate.tui.screens.label.entry_screen import EntryScreen
+
+        sections = entry_sections(self.reading)
+        if 1 <= number <= len(sections):
+            self.app.push_screen(EntryScreen(sections, number - 1))
+        else:
+            self.say(f"there are {len(sections)} to rank", "warning")
+
     def _mind_caps_lock(self) -> None:
         if self._shifted >= CAPS_LOCK_AFTER:
             self.say(f"{self.desk.message} · {self._shifted} unsure in a row: is Caps Lock on?", "warning")
@@ -129,7 +178,7 @@ class DeskScreen(Screen[None]):
         desk = self.desk
         stores: dict[str, Callable[[], None]] = {
             "confirm": desk.confirm, "flag": desk.flag, "undo": desk.undo, "redo": desk.redo,
-            "next_item": lambda: desk.move(1), "previous_item": lambda: desk.move(-1),
+            "next_item": lambda: desk.move(1), "previous_item": lambda: desk.move(-1), "part": desk.open_part,
         }  # fmt: skip
         shows: dict[str, Callable[[], None]] = {
             "note": self._ask_note, "reference_wrong": self._ask_right_answer, "tag": lambda: self._expect("tag"),
@@ -137,7 +186,8 @@ class DeskScreen(Screen[None]):
             "verdict": self._show_verdict, "rubric": self._show_rubric, "help": self._show_help,
             "pace": lambda: self.say(desk.pace_words()), "quit": lambda: self.app.exit(),
         }  # fmt: skip
-        return {**self.saving(stores), **shows}
+        parts = {action.id: partial(self._perform_part, action.id) for action in ACTIONS if action.scope in PART_SCOPES}
+        return {**self.saving(stores), **shows, **parts}
 
     def saving(self, acts: dict[str, Callable[[], None]]) -> dict[str, Callable[[], None]]:
         """The acts, each saved and shown."""

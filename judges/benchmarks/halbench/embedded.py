@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judges.backends.rules import RuleVerdict
+from judges.benchmarks.decisions import number_text
 from judges.benchmarks.halbench.projection import DEFER, HARD, SOFT, formatted, score_reply
-from judges.benchmarks.halbench.records import number_text
 from judges.benchmarks.halbench.sentences import split_sentences
 from judges.benchmarks.halbench.shapes import stance_of
 from judges.benchmarks.halbench.tasks import SCORE

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, groupby
+from itertools import groupby
 from statistics import mean, stdev
 from typing import Any
 
 from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
 from judges.benchmarks.halbench.shapes import CELLS, FIELDS
+from judges.calibration.agreement.tau_of_rankings import tau_of_rankings
 from store.records import canonical_json
 
 LEVEL = 0.95
@@ -40,25 +41,6 @@ def ranks(ranking: str) -> dict[str, int]:
     return {str(entry): place for place, group in enumerate(groups) for entry in group}
 
 
-def kendall_tau_b(first: Mapping[str, int], second: Mapping[str, int]) -> float | None:
-    """τ-b = (C − D) / √((C + D + Tₓ)(C + D + Tᵧ)) over the entries both have (Kendall 1945); None when a side ties them
-    all. Tₓ are pairs tied in the first only, Tᵧ in the second only."""
-    concordant = discordant = tied_first = tied_second = 0
-    for a, b in combinations(sorted(first.keys() & second.keys()), 2):
-        x, y = first[a] - first[b], second[a] - second[b]
-        if x * y > 0:
-            concordant += 1
-        elif x * y < 0:
-            discordant += 1
-        elif x == 0 and y != 0:
-            tied_first += 1
-        elif y == 0 and x != 0:
-            tied_second += 1
-    untied = concordant + discordant
-    root = math.sqrt((untied + tied_first) * (untied + tied_second))
-    return (concordant - discordant) / root if root else None
-
-
 def agreement(items: Iterable[ScoredItem]) -> Scores:
     """τ-b of people's rankings and the judge's over the items that both ranked: mean with a t interval, shares, by cell
     and by cell and field. Items on which one side ties everything are counted and have no τ."""
@@ -75,7 +57,7 @@ def agreement(items: Iterable[ScoredItem]) -> Scores:
         counts["people_tied_all"] += _all_tied(people)
         counts["judge_tied_all"] += _all_tied(judge)
         counts["with_ties"] += _has_ties(people) or _has_ties(judge)
-        tau = kendall_tau_b(people, judge)
+        tau = tau_of_rankings(people, judge)
         if tau is not None:
             taus.append((tau, item.slices))
     if not counts["labelled"]:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from judges.benchmarks.decisions import number_text
 from judges.benchmarks.halbench.corpus import CorpusItem
 from judges.benchmarks.halbench.rankings import ranking_of_scores
 from judges.benchmarks.halbench.rows import ResultRow
@@ -144,11 +145,6 @@ def cells_of(row: ResultRow) -> dict[str, str]:
     found = {"cell": row.cell, "field": row.field, "cell_field": row.cell_field}
     found["mechanism"] = MECHANISMS.get(row.cell, "")
     return {name: value for name, value in found.items() if value}
-
-
-def number_text(value: float) -> str:
-    """The shortest decimal text of a number."""
-    return str(int(value)) if value == int(value) else repr(value)
 
 
 def _asked(corpus: CorpusItem | None) -> tuple[dict[str, Any], dict[str, TextRecord]]:

@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from judges.benchmarks.benchmark import NativeFile, ScoredItem
-from judges.benchmarks.halbench.rankings import kendall_tau_b, ranks
+from judges.benchmarks.halbench.rankings import ranks
 from judges.benchmarks.halbench.scoring import Facts, native_judges, person_score, verdict_score
 from judges.benchmarks.halbench.shapes import PERSON_METHOD
 from judges.benchmarks.halbench.tasks import RANKING
 from judges.benchmarks.halbench.written import named_ranking
 from judges.benchmarks.native import PATCH_FIELD, SideFiles, Spool, patch_of
 from judges.benchmarks.row_text import restored
+from judges.calibration.agreement.tau_of_rankings import tau_of_rankings
 from store.records import LabelState
 
 SCORES, RANKINGS = "scores", "rankings"
@@ -64,7 +65,9 @@ def _score(item: ScoredItem, who: Mapping[str, Any], native: frozenset[str]) -> 
 def _ranking(item: ScoredItem, label: LabelState, who: Mapping[str, Any]) -> dict[str, Any]:
     models = item.extra["models"]
     verdict = item.verdict.label if item.verdict is not None else None
-    tau = kendall_tau_b(ranks(label.value), ranks(verdict)) if label.value is not None and verdict is not None else None
+    tau = (
+        tau_of_rankings(ranks(label.value), ranks(verdict)) if label.value is not None and verdict is not None else None
+    )
     patch = patch_of(label, {}, who)
     patch.pop("value", None)
     return {

@@ -84,6 +84,9 @@ class HaluMem:
     def bounded(self) -> frozenset[str]:
         return frozenset(totals.needs())
 
+    def lower_is_better(self) -> frozenset[str]:
+        return frozenset(name for name in totals.needs() if "hallucination" in name or "omission" in name)
+
     def shares(self) -> Mapping[str, tuple[str, str]]:
         return totals.shares()
 

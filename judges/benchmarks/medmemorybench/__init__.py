@@ -15,7 +15,7 @@ from judges.benchmarks.medmemorybench.recognise import kind_of_head
 from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME, INCORRECT
 from judges.benchmarks.medmemorybench.tasks import TASKS
 from judges.rubric import Rubric
-from store.records import LabelState, Record
+from store.records import LabelState, Record, VerdictRecord
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -79,6 +79,11 @@ class MedMemoryBench:
 
     def derived(self, task: str, payload: Mapping[str, Any], state: LabelState) -> Sequence[tuple[str, str]]:
         return derived.lines(task, payload, state)
+
+    def derived_of_verdict(
+        self, task: str, payload: Mapping[str, Any], verdict: VerdictRecord
+    ) -> Sequence[tuple[str, str]]:
+        return derived.lines_of_verdict(task, payload, verdict)
 
 
 BENCHMARK = MedMemoryBench()

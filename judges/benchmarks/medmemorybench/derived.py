@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from judges.benchmarks.medmemorybench.chain import AGREES, CC, CONCLUSION, NODES, Grid, Ruling, read_grid, ruling
+from judges.benchmarks.medmemorybench.chain import (
+    AGREES,
+    CC,
+    CONCLUSION,
+    NODES,
+    Grid,
+    Ruling,
+    contradictions,
+    judge_ruling,
+    judge_scores,
+    read_grid,
+    ruling,
+)
 from judges.benchmarks.medmemorybench.counted import node_ids
-from judges.benchmarks.medmemorybench.shapes import CORRECT
-from store.records import LabelState
+from judges.benchmarks.medmemorybench.shapes import CORRECT, answer_of
+from store.records import LabelState, VerdictRecord
 
 
 class Derived(NamedTuple):
@@ -43,4 +56,20 @@ def lines(task: str, payload: Mapping[str, Any], state: LabelState) -> list[tupl
     ]
     if state.value is not None and (state.value == CORRECT) != (rule.verdict == "correct"):
         told.append(("Differs from your label", f"you said {state.value}, the rule says {rule.verdict}"))
+    return told
+
+
+def lines_of_verdict(task: str, payload: Mapping[str, Any], verdict: VerdictRecord) -> list[tuple[str, str]]:
+    """The published rule over the judge's own scores, beside its `is_correct`, and where the two contradict."""
+    fields = json.loads(verdict.raw) if task == "mcd" and verdict.raw.startswith("{") else {}
+    answer = answer_of(fields)
+    scores, rule = judge_scores(answer.details), judge_ruling(answer.details)
+    if scores is None or rule is None:
+        return []
+    told = [
+        ("Its scores", f"NCR {scores.ncr:.2f}, CRC {scores.crc:.2f}, CC {scores.cc:.2f}"),
+        ("By the published rule", "; ".join((rule.verdict, *rule.why))),
+    ]
+    if against := contradictions(answer.is_correct, answer.details, node_ids(payload)):
+        told.append(("It contradicts itself", ", ".join(name.replace("_", " ") for name in against)))
     return told

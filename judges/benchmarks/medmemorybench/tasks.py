@@ -164,9 +164,9 @@ MCD = TaskDefinition(
             "How complete is the chain?",
             (
                 Label("1.0", "1.0", "h", "5", "All nodes and all causal links."),
-                Label("0.7", "0.7", "j", "6", "At least four fifths of the nodes, and the core links."),
-                Label("0.5", "0.5", "k", "7", "At least three fifths of the nodes."),
-                Label("0.3", "0.3", "l", "8", "A part of the chain."),
+                Label("0.7", "0.7", "k", "6", "At least four fifths of the nodes, and the core links."),
+                Label("0.5", "0.5", "l", "7", "At least three fifths of the nodes."),
+                Label("0.3", "0.3", "m", "8", "A part of the chain."),
                 Label("0.0", "0.0", "o", "9", "None of it, or the wrong way round."),
             ),
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,7 +47,7 @@ def compare_systems(
     second: Sequence[Block],
     combine: Combine,
     settings: CorrectionSettings | None = None,
-    paired: bool = True,
+    paired: bool | Collection[str] = True,
     worth_finding: float = 0.05,
 ) -> dict[str, Difference]:
     """What people would say of the difference a − b in every metric.
@@ -57,13 +57,20 @@ def compare_systems(
     Args:
         first, second: the blocks of either system, task by task. Paired: item by item the same natural key, and one
             draw by that key.
-        paired: False when the two were drawn apart.
+        paired: False when the two were drawn apart; or the names of the blocks that are pairs, others being apart. A
+            difference is called paired only when all blocks are.
 
     Raises:
         ValueError: paired blocks do not fit each other.
     """
     settings = settings or CorrectionSettings()
-    blocks = _paired(first, second) if paired else [*_named(first, FIRST), *_named(second, SECOND)]
+    names = {block.name for block in first} if paired is True else set(paired or ())
+    pairs = [(a, b) for a in first for b in second if a.name == b.name and a.name in names]
+    apart = [[block for block in blocks if block.name not in names] for blocks in (first, second)]
+    blocks = [
+        *_paired([a for a, _ in pairs], [b for _, b in pairs]), *_named(apart[0], FIRST), *_named(apart[1], SECOND)
+    ]  # fmt: skip
+    whole = not apart[0] and not apart[1]
 
     def difference(totals: Totals) -> dict[str, float | None]:
         a, b = (combine(_own(totals, prefix)) for prefix in (FIRST, SECOND))
@@ -73,7 +80,7 @@ def compare_systems(
     scores = corrected_scores(blocks, difference, own)
     items = sum(scores.items.values()) if settings.target == "finite" else 0
     return {
-        name: _difference(found, paired, worth_finding, items, settings.level) for name, found in scores.metrics.items()
+        name: _difference(found, whole, worth_finding, items, settings.level) for name, found in scores.metrics.items()
     }
 
 

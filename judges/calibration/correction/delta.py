@@ -42,6 +42,8 @@ class Metrics:
         if self.gradient is not None:
             given = self.gradient(dict(zip(self.terms, totals.tolist(), strict=True)))
             return np.array([[given[name].get(term, 0.0) for term in self.terms] for name in names])
+        if not len(totals):  # a system whose labels add to no total, such as rankings alone
+            return np.zeros((len(names), 0))
         return np.stack([self._slope(totals, place, names) for place in range(len(totals))], axis=1)
 
     def _slope(self, totals: FloatArray, place: int, names: Sequence[str]) -> FloatArray:

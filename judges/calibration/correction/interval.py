@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.calibration.agreement.binomial import Bounds, wilson_share
+from judges.calibration.correction.drawn_together import Part, covariance_of
 from judges.calibration.correction.estimate import Drawn, Estimate, Problem
 from judges.calibration.correction.records import Share, Target
 from judges.calibration.correction.refusals import Touched
@@ -46,12 +47,13 @@ def t_interval(
     A share stays within [0, 1]; where its interval is not from a simple random sample it is taken on the logit scale
     (Korn & Graubard 1998), which keeps its level when few groups pull a high or low share.
     """
-    parts = []
-    for index, block in enumerate(problem.blocks):
-        if any(block is one.block for one in touched):
-            gradient = estimate.gradient[block.columns]
-            parts.append(spread(block, gradient, float(estimate.tuning[index]), target, shared_tuning))
-    error = math.sqrt(max(sum(part.variance for part in parts), 0.0))
+    used = [
+        Part(block, estimate.gradient[block.columns], float(estimate.tuning[index]))
+        for index, block in enumerate(problem.blocks)
+        if any(block is one.block for one in touched)
+    ]
+    parts = [spread(one.block, one.gradient, one.tuning, target, shared_tuning) for one in used]
+    error = math.sqrt(max(sum(part.variance for part in parts), 0.0) + covariance_of(used))
     df = min(part.df for part in parts)
     centre = estimate.value + sum(part.shift for part in parts)
     half, value = max(_t(level, df) * error, _one_item(touched)), estimate.value

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from judges.calibration.agreement.scale import FloatArray
 from judges.calibration.correction.estimate import WEAK_JUDGE, Drawn
 from judges.calibration.correction.records import Share
 from judges.calibration.correction.refusals import CLASS_LABELS, Reason
@@ -20,8 +21,18 @@ def inverted_share(blocks: Sequence[Drawn], share: Share | None, level: float) -
     if share is None or len(blocks) != 1:
         why = "labels were chosen for equal numbers of each label: that serves single yes/no shares only"
         return Reason("class_balanced", why)
-    block = blocks[0]
-    found = _errors(block, share)
+    return transported_share(blocks[0], blocks[0].block.judge_terms, share, level)
+
+
+def transported_share(block: Drawn, everyone: FloatArray, share: Share, level: float) -> Inversion | Reason:
+    """A share of other items than the labelled ones: what the judge counts there, by its error rates here.
+
+    Needs the rates to be the same in both (see `transport`), not how often people pass an item.
+
+    Args:
+        everyone: the judge's terms of the other items, in the block's columns, shape (M, K_b).
+    """
+    found = _errors(block, everyone, share)
     if isinstance(found, Reason):
         return found
     passed, n, errors = found
@@ -37,11 +48,11 @@ def inverted_share(blocks: Sequence[Drawn], share: Share | None, level: float) -
     return lee_interval(passed, n, errors, level)
 
 
-def _errors(block: Drawn, share: Share) -> tuple[float, int, Errors] | Reason:
+def _errors(block: Drawn, terms_of_all: FloatArray, share: Share) -> tuple[float, int, Errors] | Reason:
     terms = block.block.terms
     counted, among = terms.index(share.numerator), terms.index(share.denominator)
     judge, people = block.judge[:, [counted, among]], block.human[:, [counted, among]]
-    everyone = block.block.judge_terms[:, [counted, among]]
+    everyone = terms_of_all[:, [counted, among]]
     if not all(bool(np.isin(table, (0.0, 1.0)).all()) for table in (judge, people, everyone)):
         return Reason("class_balanced", "labels were chosen for equal numbers of each label; this is no yes/no share")
     if not np.array_equal(judge[:, 1], people[:, 1]):

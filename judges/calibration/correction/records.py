@@ -44,6 +44,7 @@ class Draw:
         strata: stratum of each item as a number, shape (N,); None for one stratum.
         groups: group of each item as a number, shape (N,); needed for two_stage. A group lies within one stratum.
         probabilities: inclusion probability of each item, shape (N,); needed for unequal.
+        together: names the two-stage draw that other blocks' items came with; their groups then have the same numbers.
 
     Raises:
         ValueError: an index is out of range or drawn twice; what the design needs is missing or of another length.
@@ -55,6 +56,7 @@ class Draw:
     strata: IntArray | None = None
     groups: IntArray | None = None
     probabilities: FloatArray | None = None
+    together: str = ""
 
     def __post_init__(self) -> None:
         drawn = np.asarray(self.drawn, dtype=np.int64)
@@ -153,13 +155,14 @@ class Provenance:
     """What decides whether labels may be used at all.
 
     Attributes:
-        sampling: how the labelled items were chosen.
+        sampling: how the labelled items were chosen. why: in words, what makes it unknown.
         blind: every label was given before its person saw a verdict on the item.
         judge_calibrated: name or hash of the judge whose verdicts stood when items were drawn; judge_scored: of the
             judge whose verdicts are corrected. They must be the same.
     """
 
     sampling: Sampling = "random"
+    why: str = ""
     blind: bool = True
     judge_calibrated: str = ""
     judge_scored: str = ""

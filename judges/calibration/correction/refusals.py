@@ -40,8 +40,8 @@ def no_answer(touched: Sequence[Touched], provenance: Provenance, target: Target
         why = "labels were given after a verdict was seen: they follow the judge and correct nothing"
         return Reason("labels_not_blind", why)
     if provenance.sampling == "unknown":
-        why = "how the labelled items were chosen is not known; only a probability sample speaks for the others"
-        return Reason("sampling_unknown", why)
+        unknown = "how the labelled items were chosen is not known; only a probability sample speaks for the others"
+        return Reason("sampling_unknown", provenance.why or unknown)
     for block, gradient in touched:
         found = _no_labels(block, gradient) or _unresolved(block) or _too_few(block) or _clusters(block, target)
         if found:

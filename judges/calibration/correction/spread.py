@@ -80,7 +80,11 @@ def _guarded(block: Drawn, gradient: FloatArray, tuning: float, target: Target) 
 def _half_disagreement(block: Drawn, gradient: FloatArray) -> float:
     """What half of one full-range disagreement on a drawn item would add to each total's variance."""
     weights = block.sample.weights
-    expansion = float(((1 - block.sample.probabilities) * weights**2).mean())
+    squares = (1 - block.sample.probabilities) * weights**2
+    # Where chances differ item by item, the disagreement not seen is among all items, not among those drawn: most of
+    # those may be ones that were likely to be drawn and count for little.
+    unequal = block.sample.draw.design == "unequal"
+    expansion = float(weights @ squares / weights.sum() if unequal else squares.mean())
     return HALF_DISAGREEMENT * float(((gradient * block.ranges) ** 2).sum()) * expansion
 
 

@@ -8,9 +8,10 @@ from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.help.markdown import markdown_lines
 from annotate.tui.screens.label.pane import tag_words, verdict_lines
-from annotate.tui.screens.label.state import key_sign
+from annotate.tui.screens.label.state import key_sign, key_signs
 from annotate.tui.widgets.spans import Line, Span
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import VALUE, decisions_of
 from store.safe_text import safe_line, safe_text
 
 _KEY_CELLS = 14
@@ -31,10 +32,16 @@ def help_text(keymap: KeyMap, task: TaskDefinition | None) -> list[Line]:
 
 
 def _label_help(task: TaskDefinition) -> Iterator[Line]:
-    for title, labels in [(task.question, task.labels), *((part.title, part.labels) for part in task.parts)]:
-        yield [Span(title, "title")]
-        for label in labels:
+    for decision in decisions_of(task):
+        yield [Span(task.question if decision.id == VALUE else decision.title, "title")]
+        if decision.kind == "ranking":
+            yield _key_line(("a b c …",), "The next best response, by its letter")
+        elif decision.kind == "number":
+            yield _key_line(("0 … 9 .",), f"A number from {decision.low:g} to {decision.high:g}")
+        for label in decision.labels:
             yield _key_line((label.key, label.digit), label.title + (f": {label.hint}" if label.hint else ""))
+        if decision.kind == "checklist":
+            yield _key_line(("shift + key",), "The same for the whole row")
     yield _key_line(("shift + label",), "The same label, unsure")
     yield []
 
@@ -46,7 +53,7 @@ def _second_help(keymap: KeyMap, action: str, keys: Sequence[tuple[str, str]]) -
 
 def _key_line(keys: Sequence[str], words: str) -> Line:
     """Keys in a column of their own, the words beside them."""
-    signs = " or ".join(map(key_sign, keys)) or "(no key)"
+    signs = key_signs(keys) or "(no key)"
     return [Span(f"  {signs:<{_KEY_CELLS}}", "key"), Span(words)]
 
 
@@ -59,7 +66,7 @@ def verdict_text(views: Sequence[VerdictView], system: str) -> list[Line]:
     """Whose answer it is, and all verdicts with their whole rationales, line ends kept."""
     lines: list[Line] = [[Span("System ", "muted"), Span(safe_line(system, 200))], []]
     for view in views:
-        head = verdict_lines(view, 1)[0]
+        head = verdict_lines(view, 1)[:-1]
         reason = safe_text(view.rationale).split("\n") if view.rationale else ["no rationale kept"]
-        lines += [head, [], *([Span(f"  {line}")] for line in reason), []]
+        lines += [*head, [], *([Span(f"  {line}")] for line in reason), []]
     return lines

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from annotate.desk.actions import HARMS, REASONS, KeyMap
+from annotate.desk.decision_words import decision_words
 from annotate.desk.desk import Desk
 from annotate.desk.ledger import Reading
 from annotate.desk.verdict_view import VerdictView, label_words
+from annotate.tui.screens.label.parts import Area, entry_lines
 from annotate.tui.screens.label.state import hints, key_sign
 from annotate.tui.widgets.spans import Line, Role, Span, cut_line, cut_rows, glued, push_right, wrap_lines
-from judges.benchmarks.benchmark import Label, TaskDefinition
+from judges.benchmarks.benchmark import DecisionKind, Label, TaskDefinition
+from judges.benchmarks.decisions import VALUE, Decision, decisions_of, is_long, is_whole
 from store.records import LabelState
 from store.safe_text import safe_line
 
@@ -19,6 +22,12 @@ Expecting = Literal["", "tag", "harm", "reason"]
 
 LONGEST_RATIONALE = 4000
 """Characters of a rationale that are considered for the pane; the verdict screen has all of it."""
+
+MIN_ENTRY_ROWS = 9
+"""Rows that an open part has beside the item at least."""
+_VERBS: dict[DecisionKind, str] = {
+    "number": "number", "checklist": "grid", "ranking": "ranking", "choice": "",
+}  # fmt: skip
 
 _REASON_WORDS = dict(REASONS.values())
 _HARM_WORDS = dict(HARMS.values())
@@ -42,7 +51,7 @@ def decision(desk: Desk, keymap: KeyMap, expecting: Expecting, room: Room, *, na
     """The rows of the pane; `names_model` warns that a text of the item may tell whose answer it is."""
     if expecting:
         return wrap_lines(menu(desk.current, expecting, wide=room.wide), room.width)
-    top = wrap_lines(_label_lines(desk, keymap, room), room.width)
+    top = _top_rows(desk, keymap, room)
     below = _mark_lines(desk.state, room, names_model=names_model)
     return [*top, *_judge_rows(desk, keymap, room, room.height - len(top) - len(below)), *below]
 
@@ -50,24 +59,57 @@ def decision(desk: Desk, keymap: KeyMap, expecting: Expecting, room: Room, *, na
 # Labels
 
 
+def _top_rows(desk: Desk, keymap: KeyMap, room: Room) -> list[Line]:
+    """The labels with what is given; where a part is open in a small pane, that part alone."""
+    if desk.entry is None:
+        return wrap_lines(_label_lines(desk, keymap, room), room.width)
+    judge = 1 if not desk.shown_verdicts() else 2
+    if not room.wide:
+        area = Area(room.width, room.height - judge)
+        return entry_lines(desk.entry, keymap, area, unsure=desk.part_is_unsure)
+    rows = wrap_lines(_label_lines(desk, keymap, room), room.width)
+    area = Area(room.width, max(room.height - len(rows) - judge - 3, MIN_ENTRY_ROWS))
+    entry = [[], *entry_lines(desk.entry, keymap, area, unsure=desk.part_is_unsure), []]
+    return [*rows[: max(room.height - judge - len(entry), 0)], *entry]
+
+
 def _label_lines(desk: Desk, keymap: KeyMap, room: Room) -> list[Line]:
     task, state, wide = desk.current.task, desk.state, room.wide
     given = desk.pending or ({"": state.value, **state.parts} if state.value is not None else {})
     lines: list[Line] = []
-    for part, title, labels in [("", task.title, task.labels), *((p.id, p.title, p.labels) for p in task.parts)]:
-        head = [Span(title, "title")]
-        if not part and wide:
-            head = [Span(task.question, "title")]
-        options = [_option(label, chosen=given.get(part) == label.value) for label in labels]
-        if not wide:
-            lines += [head, [span for option in options for span in option]]
+    dense = is_long(task)
+    for decision in decisions_of(task):
+        head = [Span(task.question if wide and decision.id == VALUE else decision.title, "title")]
+        options = [_option(label, chosen=given.get(decision.id) == label.value) for label in decision.labels]
+        if decision.is_long:
+            options = [_long_option(decision, given.get(decision.id, ""), desk, keymap)]
+        if wide:
+            lines += [head, *([] if dense else [[]]), *options, []]
+        elif dense:
+            lines.append([*head, Span("  "), *(span for option in options for span in option)])
         else:
-            lines += [head, [], *options, []]
-    if not wide:
-        lines[0] = push_right(lines[0], _given(desk), room.width)
-    else:
+            lines += [head, [span for option in options for span in option]]
+    keys = _key_lines(desk, keymap, wide=wide)
+    if dense and not wide and state.decided and not desk.pending:
+        lines = [[Span("● ", "chosen"), Span(safe_line(label_words(task, state), 200), "chosen")]]
+    if wide:
         lines += [_given(desk), []]
-    return lines + _key_lines(desk, keymap, wide=wide)
+    elif dense:
+        keys[-1] = push_right(keys[-1], _given(desk), room.width)
+    else:
+        lines[0] = push_right(lines[0], _given(desk), room.width)
+    return lines + keys
+
+
+def _long_option(decision: Decision, text: str, desk: Desk, keymap: KeyMap) -> Line:
+    """What is given of a part of more than one key, and how to get at it."""
+    order = desk.current.orders.get(decision.id, ())
+    key = [Span(key_sign(keymap.keys_of["part"][0]), "key"), Span(glued(f" {_VERBS[decision.kind]}"), "muted")]
+    if not text:
+        return [Span("  "), *key, Span("" if decision.required else glued("  (optional)"), "muted")]
+    words = safe_line(decision_words(decision, text, order), 120)
+    whole = is_whole(decision, desk.current.item.payload, text)
+    return [Span("● " if whole else "◌ ", "chosen"), Span(words, "chosen" if whole else "plain"), Span("   "), *key]
 
 
 def _option(label: Label, *, chosen: bool) -> Line:
@@ -94,7 +136,7 @@ def _given(desk: Desk) -> Line:
 
 def _key_lines(desk: Desk, keymap: KeyMap, *, wide: bool) -> list[Line]:
     """What can be pressed now besides a label."""
-    keys = "\u00a0".join(label_keys(desk.current.task))
+    keys = "\u00a0".join(label_keys(desk.current.task)) or key_sign(keymap.keys_of["part"][0])
     enter = key_sign(keymap.keys_of["confirm"][0])
     if desk.phase == "revealed" or desk.state.decided:
         first: Line = [Span(enter, "key"), Span(" keep and next  ", "muted")]
@@ -109,8 +151,8 @@ def _key_lines(desk: Desk, keymap: KeyMap, *, wide: bool) -> list[Line]:
 
 
 def label_keys(task: TaskDefinition) -> list[str]:
-    """The keys of all labels, parts after the value."""
-    return [label.key for labels in (task.labels, *(part.labels for part in task.parts)) for label in labels]
+    """The keys of all labels, parts after the value; not those that only count in an open grid."""
+    return [label.key for decision in decisions_of(task) if not decision.is_long for label in decision.labels]
 
 
 # The judge
@@ -120,15 +162,31 @@ def _judge_rows(desk: Desk, keymap: KeyMap, room: Room, height: int) -> list[Lin
     """The verdicts that may be shown, cut to `height` rows; what was cut can be asked for."""
     views = desk.shown_verdicts()
     if not views:
-        return wrap_lines([[Span("Judge  ", "title"), Span(judge_will(desk), "muted")]], room.width)
+        will: Line = [Span("Judge  ", "title"), Span(judge_will(desk), "muted")]
+        own = _own_derived(desk, room)
+        return [*cut_rows(wrap_lines(own, room.width), max(height - 1, 0), room.width, [])[: max(height - 1, 0)],
+                *wrap_lines([will], room.width)]  # fmt: skip
     system = [Span("System ", "muted"), Span(safe_line(desk.current.item.system, 60))]
     lines = [line for view in views for line in verdict_lines(view)]
     if room.wide:
         lines.append(system)
     else:
         lines[0] = [*lines[0], Span("   "), *system]
+    lines = [*_own_derived(desk, room), *lines]
     more: Line = [Span(f" {key_sign(keymap.keys_of['verdict'][0])}", "key"), Span(" all of it", "muted")]
     return cut_rows(wrap_lines(lines, room.width), height, room.width, more)
+
+
+def _own_derived(desk: Desk, room: Room) -> list[Line]:
+    """What is derived from the person's label: a line each where there is room, one after the other where not."""
+    lines = [derived_line(title, words) for title, words in desk.derived()]
+    if room.wide or not lines:
+        return [*lines, []] if lines else []
+    joined: Line = []
+    for line in lines:
+        pieces = [span._replace(text=f"{span.text.rstrip()} ") for span in line]
+        joined += [*([Span("· ", "muted")] if joined else []), *pieces]
+    return [joined]
 
 
 def judge_will(desk: Desk) -> str:
@@ -147,10 +205,18 @@ def verdict_lines(view: VerdictView, longest: int = LONGEST_RATIONALE) -> list[L
         sign = [Span("   ≠ differs", "differs")] if view.differs else [Span("   = agrees", "muted")]
     who = safe_line(view.judge, 40) + (f" · {view.detail}" if view.detail else "")
     reason = f"“{safe_line(view.rationale, longest)}”" if view.rationale else "no rationale kept"
+    apart = [derived_line(f"  {title}", words) for title, words in view.compared]
     return [
         [Span("Judge  ", "title"), Span(safe_line(view.headline, 80), "judge"), *sign, Span(f"   {who}", "muted")],
+        *apart,
+        *(derived_line(f"  {title}", words) for title, words in view.derived),
         [Span(f"  {reason}", "plain" if view.rationale else "muted")],
     ]
+
+
+def derived_line(title: str, words: str) -> Line:
+    """What a benchmark derives, by its title."""
+    return [Span(f"{safe_line(title, 60)}  ", "muted"), Span(safe_line(words, 600))]
 
 
 # Marks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,3 +175,5 @@ def _strings(values: Iterable[Any]) -> Iterable[str]:
             yield value
         elif isinstance(value, list | tuple):
             yield from _strings(value)
+        elif isinstance(value, Mapping):
+            yield from _strings([value.get("text")])

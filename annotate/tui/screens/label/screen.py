@@ -22,6 +22,7 @@ from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.prompt import Answer
 from annotate.tui.widgets.spans import Line, Role, Span, cut_line
+from judges.benchmarks.decisions import is_long
 from store.safe_text import safe_line
 
 WIDE = 110
@@ -29,6 +30,8 @@ WIDE = 110
 PANE_WIDTH = 48
 PANE_HEIGHT, TALL_PANE_HEIGHT, TALL = 9, 15, 36
 """Rows of the decision below the item, its rule included; more of them in a window of `TALL` rows."""
+PARTS_MORE = 3
+"""Rows more for a task with a grid, a ranking or a number."""
 SMALLEST = (60, 20)
 READ_AHEAD_AFTER = 0.05
 """Seconds after an item's paint when the next one is prepared: well inside the time in which no label key counts."""
@@ -81,7 +84,12 @@ class LabelScreen(DeskScreen):
         width, height = self._arranged_for
         if width >= WIDE:
             return Room(PANE_WIDTH - 3, height - 3, wide=True)
-        return Room(width - 2, (TALL_PANE_HEIGHT if height >= TALL else PANE_HEIGHT) - 1, wide=False)
+        more = PARTS_MORE if self._has_parts else 0
+        return Room(width - 2, (TALL_PANE_HEIGHT if height >= TALL else PANE_HEIGHT) + more - 1, wide=False)
+
+    @property
+    def _has_parts(self) -> bool:
+        return self.desk.phase != "done" and self.desk.review is None and is_long(self.desk.current.task)
 
     # What keys are about
 
@@ -170,6 +178,7 @@ class LabelScreen(DeskScreen):
         self._message.show([cut_line(line, self._arranged_for.width)])
 
     def _show_item(self) -> None:
+        self.set_class(self._has_parts, "-parts")
         self._reader.show(self.desk.current)
         names_model = self._reader.names_model
         self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, names_model=names_model))

@@ -13,9 +13,12 @@ MODES = {"blind": "BLIND", "revised": "VERDICT SHOWN", "assisted": "ASSISTED"}
 LONGEST_NAME, SHORTEST_NAME = 24, 8
 """Characters of an annotator's name that are shown when there is room, and when there is little."""
 
+MOST_KEYS = 3
+"""Keys of one action that are written out."""
+
 _KEY_SIGNS = {
     "enter": "⏎", "space": "space", "left": "←", "right": "→", "up": "↑", "down": "↓", "backspace": "⌫", "home": "Home",
-    "pageup": "PgUp", "pagedown": "PgDn",
+    "pageup": "PgUp", "pagedown": "PgDn", "tab": "Tab",
 }  # fmt: skip
 
 
@@ -24,6 +27,12 @@ def key_sign(key: str) -> str:
     if key in _KEY_SIGNS or len(key) == 1:
         return _KEY_SIGNS.get(key, key)
     return "-".join(part.capitalize() for part in key.split("+"))
+
+
+def key_signs(keys: Sequence[str]) -> str:
+    """All keys of an action: "? or F1", and a run of many as "1 … 9"."""
+    signs = [key_sign(key) for key in keys]
+    return f"{signs[0]} … {signs[-1]}" if len(signs) > MOST_KEYS else " or ".join(signs)
 
 
 def header(desk: Desk, benchmark: str, width: int) -> Line:

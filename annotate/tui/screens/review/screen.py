@@ -14,6 +14,7 @@ from annotate.desk.review import BlockReview
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.desk_screen import DeskScreen
 from annotate.tui.screens.label.pane import menu
+from annotate.tui.screens.label.parts import Area, entry_lines
 from annotate.tui.screens.review.state import review_footer, review_header, review_rows
 from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.spans import Role, Span, wrap_lines
@@ -21,6 +22,8 @@ from store.safe_text import safe_line
 
 LONGEST_MESSAGE = 300
 NARROWEST = 20
+ENTRY_ROWS = 10
+"""Rows for a grid, ranking or number that is open."""
 
 
 class ReviewScreen(DeskScreen):
@@ -30,7 +33,7 @@ class ReviewScreen(DeskScreen):
     ReviewScreen { layers: base prompt; overflow: hidden; }
     ReviewScreen #header { split: top; height: 1; background: $panel; }
     ReviewScreen #footer { split: bottom; height: 1; background: $panel; }
-    ReviewScreen #message { split: bottom; height: auto; max-height: 8; }
+    ReviewScreen #message { split: bottom; height: auto; max-height: 12; }
     ReviewScreen #block { height: 1fr; padding: 1 1 0 1; }
     ReviewScreen Prompt { margin-bottom: 1; }
     """
@@ -117,7 +120,12 @@ class ReviewScreen(DeskScreen):
         self._footer.show([review_footer(self.keymap, review, width)])
         self._block.show(rows, self._block.top)
         self._block.reveal(cursor.start, cursor.stop - 1)
-        if self.expecting:
+        if self.desk.entry is not None:
+            area = Area(width - 2, ENTRY_ROWS)
+            lines = entry_lines(self.desk.entry, self.keymap, area, unsure=self.desk.part_is_unsure)
+            told = [[Span(f" {safe_line(self.desk.message, LONGEST_MESSAGE)}", "chosen")]] if self.desk.message else []
+            self._message.show([*([Span(" "), *line] for line in lines), *told])
+        elif self.expecting:
             self._message.show(wrap_lines(menu(self.reading, self.expecting, wide=False), width))
         else:
             self.say(self.desk.message)

@@ -6,7 +6,7 @@ from annotate.desk.actions import KeyMap
 from annotate.desk.reading import headline
 from annotate.desk.review import BlockReview, ReviewLine
 from annotate.desk.verdict_view import VerdictView, label_words
-from annotate.tui.screens.label.pane import label_keys, marks
+from annotate.tui.screens.label.pane import derived_line, label_keys, marks
 from annotate.tui.screens.label.state import hints, key_sign
 from annotate.tui.widgets.spans import Line, Span, cut_line, cut_rows, push_right, wrap_lines
 from store.safe_text import safe_line
@@ -47,6 +47,7 @@ def _line_rows(line: ReviewLine, width: int, *, current: bool) -> list[Line]:
     title: Line = [Span("▶ " if current else "  ", "key"), sign, Span(headline(reading, 200), "title")]
     rows = [cut_line([*title, Span(f"  {reading.task.task}", "muted")], width)]
     rows.append([Span("      you    "), Span(safe_line(label_words(reading.task, reading.state), 120), "chosen")])
+    rows += [[Span("      "), *derived_line(title, words)] for title, words in line.derived]
     for view in line.views:
         rows += _view_rows(view, width, FULL_ROWS if current else SHORT_ROWS)
     for name, words in marks(reading.state):
@@ -58,10 +59,14 @@ def _line_rows(line: ReviewLine, width: int, *, current: bool) -> list[Line]:
 def _view_rows(view: VerdictView, width: int, most: int) -> list[Line]:
     who = f"   {safe_line(view.judge, 30)}" + (f" · {view.detail}" if view.detail else "")
     head: Line = [Span("      judge  "), Span(safe_line(view.headline, 80), "judge"), Span(who, "muted")]
+    told = [*view.compared, *view.derived]
+    apart = wrap_lines([[Span("             "), *derived_line(title, words)] for title, words in told], width)
+    if most == SHORT_ROWS:
+        apart = cut_rows(apart, SHORT_ROWS, width, []) if apart else []
     if not view.rationale:
-        return [head, [Span("             no rationale kept", "muted")]]
+        return [head, *apart, [Span("             no rationale kept", "muted")]]
     reason = wrap_lines([[Span(f"             “{safe_line(view.rationale, 2000)}”")]], width)
-    return [head, *cut_rows(reason, most, width, [])]
+    return [head, *apart, *cut_rows(reason, most, width, [])]
 
 
 def review_footer(keymap: KeyMap, review: BlockReview, width: int) -> Line:
@@ -69,7 +74,7 @@ def review_footer(keymap: KeyMap, review: BlockReview, width: int) -> Line:
     labels = " ".join(label_keys(review.line.reading.task))
     line: Line = [
         Span(f" {key_sign(keymap.keys_of['confirm'][0])}", "key"), Span(" keep mine   ", "muted"),
-        Span(labels, "key"), Span(" revise   ", "muted"),
+        Span(labels or key_sign(keymap.keys_of["part"][0]), "key"), Span(" revise   ", "muted"),
         *hints(keymap, [("note", "why"), ("scroll_down", "next"), ("dialogue", "item"), ("verdict", "judge"),
                         ("undo", "undo"), ("help", "keys"), ("quit", "quit")]),
     ]  # fmt: skip

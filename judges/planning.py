@@ -1,0 +1,178 @@
+"""How many labels and hours a metric of this study needs, by design, with the judge's help and without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judges.benchmarks.benchmark import CorrectableBenchmark, get_benchmark
+from judges.collect import blind_labels
+from judges.correcting import combined, study_blocks
+from judges.draw_frame import frame_of
+from judges.reading_effort import Pace, effort_of, group_characters, measured_pace
+from judges.served_part import ServedParts
+from store.errors import UsageError
+from store.study import Study
+
+if TYPE_CHECKING:
+    from judges.calibration.correction.estimate import Problem
+    from judges.calibration.planner import Expectation, Plan
+
+SUPPOSED_EXPLAINED = 0.5
+"""Share of the variance of people's labels that the judge is taken to explain until labels say."""
+MOST_METRICS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPlan:
+    """One metric's ways to the goal.
+
+    Attributes:
+        task: the one whose labels it rests on. expected: by `labels` labels (0: by the judge's own verdicts).
+        plans: every design, with the judge and without. why: in words when there are none.
+    """
+
+    metric: str
+    task: str
+    expected: Expectation | None
+    labels: int
+    plans: tuple[Plan, ...]
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        expected = self.expected
+        return {
+            "metric": self.metric, "task": self.task or None, "labels_known": self.labels,
+            "expected": {
+                "value": expected.share, "explained_by_judge": expected.explained, "alike_within_texts": expected.alike,
+                "supposed": not self.labels,
+            } if expected else None,
+            "plans": [{name: getattr(one, name) for name in one.__dataclass_fields__} for one in self.plans],
+            "why": self.why or None,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class StudyPlan:
+    """The plan of one system's metrics. `paces` by task."""
+
+    system: str
+    judge: str
+    goal: Mapping[str, float]
+    metrics: tuple[MetricPlan, ...]
+    paces: Mapping[str, Pace]
+    left_out: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "system": self.system, "judge": self.judge, "goal": dict(self.goal),
+            "metrics": [one.as_json() for one in self.metrics],
+            "pace": {task: {name: getattr(pace, name) for name in pace.__dataclass_fields__}
+                     for task, pace in self.paces.items()},
+        }  # fmt: skip
+
+
+def plan_study(
+    study: Study,
+    system: str,
+    judge: str,
+    *,
+    metrics: Sequence[str] = (),
+    half_width: float = 0.05,
+    decide: float | None = None,
+) -> StudyPlan:
+    """Plan the metrics named, or the benchmark's main ones.
+
+    Args:
+        half_width: wanted of the 95 % interval. decide: a threshold to be on one side of, in its place.
+
+    Raises:
+        UsageError: a benchmark without metrics that labels could correct, or no such metric.
+    """
+    benchmark = get_benchmark(study.benchmark)
+    if not isinstance(benchmark, CorrectableBenchmark):
+        raise UsageError(f"{study.benchmark} has no metric that is corrected by labels.")
+    from judges.calibration.correction.corrected import problem_of
+
+    labels = blind_labels(study)
+    found = study_blocks(study, benchmark, system, judge, labels, ServedParts(study, labels))
+    problem = problem_of(found.blocks, combined(benchmark))
+    known = problem.metrics.values(problem.judge_totals)
+    if unknown := [name for name in metrics if name not in known]:
+        raise UsageError(f"There is no metric {unknown[0]!r}.", f"There are: {', '.join(known)}.")
+    headline = [name for name in getattr(benchmark, "headline", {}) if name in known]
+    wanted = list(metrics) or headline or sorted(known, key=lambda name: name.count(" / "))[:MOST_METRICS]
+    groups = {task: [item.group for item in items] for task, items in found.items.items()}
+    goal = {"decide": decide} if decide is not None else {"half_width": half_width}
+    planned = tuple(_metric(study, system, problem, name, groups, goal) for name in wanted)
+    tasks = dict.fromkeys(one.task for one in planned if one.task)
+    paces = {task: measured_pace(study, {task}, group_characters(study, {task})) for task in tasks}
+    return StudyPlan(system, judge, goal, planned, paces, len(known) - len(wanted))
+
+
+def _metric(
+    study: Study,
+    system: str,
+    problem: Problem,
+    name: str,
+    groups: Mapping[str, Sequence[str]],
+    goal: Mapping[str, float],
+) -> MetricPlan:
+    import numpy as np
+
+    from judges.calibration.planner import LEAST_LABELS, plan_half_width, plan_threshold
+
+    coded = problem.metrics.values(problem.judge_totals)[name]
+    slopes = problem.metrics.gradients(problem.judge_totals, [name])[0]
+    if not (np.isfinite(coded) and np.isfinite(slopes).all()):
+        return MetricPlan(name, "", None, 0, (), "the judge's verdicts leave it undefined")
+    touched = [one for one in problem.blocks if (slopes[one.columns] * one.unfixed).any()]
+    if not touched:
+        return MetricPlan(name, "", None, 0, (), "no label changes it")
+    if len(touched) > 1:
+        names = " and ".join(one.block.name for one in touched)
+        return MetricPlan(name, "", None, 0, (), f"it rests on labels of {names}: plan the metrics of each")
+    [block] = touched
+    human = problem.humans_only([name])[name]
+    by_labels = block.sample.n >= LEAST_LABELS and np.isfinite(human.value) and np.isfinite(human.gradient).all()
+    expected = _by_labels(problem, name, block, groups) if by_labels else _supposed(coded, slopes, block, groups)
+    frame = frame_of(study, [block.block.name], system=system)
+    effort = effort_of(study, frame)
+    from dataclasses import replace
+
+    from judges.calibration.planner import best_within
+
+    effort = replace(effort, within=max(1, round(best_within(effort, expected.alike or 0.01))))
+    plans = (
+        plan_threshold(expected, effort, goal["decide"])
+        if "decide" in goal
+        else plan_half_width(expected, effort, goal["half_width"])
+    )
+    return MetricPlan(name, block.block.name, expected, block.sample.n if by_labels else 0, tuple(plans))
+
+
+def _by_labels(problem: Problem, name: str, block: Any, groups: Mapping[str, Sequence[str]]) -> Expectation:
+    """From the labels there are: variance of the linearised metric, and what the judge's verdicts explain of it."""
+    from dataclasses import replace
+
+    from judges.calibration.planner import pilot
+
+    human = problem.humans_only([name])[name]
+    gradient = human.gradient[block.columns] * block.items
+    people, judge = block.human @ gradient, block.judge @ gradient
+    texts = [groups[block.block.name][row] or f"\0{row}" for row in block.sample.rows.tolist()]
+    found = pilot(people, judge, texts)
+    return replace(found, share=float(human.value), variance=float(people.var(ddof=1)))
+
+
+def _supposed(coded: float, slopes: Any, block: Any, groups: Mapping[str, Sequence[str]]) -> Expectation:
+    """Without labels: the judge's own verdicts stand for people's, and it is taken to explain half of them."""
+    import numpy as np
+
+    from judges.calibration.planner import Expectation, intraclass
+
+    values = block.block.judge_terms @ (slopes[block.columns] * block.items)
+    texts = [group or f"\0{row}" for row, group in enumerate(groups[block.block.name])]
+    alike = intraclass(values, np.unique(texts, return_inverse=True)[1])
+    return Expectation(float(coded), SUPPOSED_EXPLAINED, alike / 2, alike, float(values.var()))
