@@ -13,6 +13,7 @@ from judges.calibration.statistical_label import Adjudication, statistical_label
 from judges.collect import BlindLabels, blind_labels, scored_items, task_definitions
 from judges.frozen_plan import excluded_items, frozen_plan
 from judges.served_part import COUNTED, Served, ServedParts, as_draw
+from judges.tuned import tuned_for
 from store.records import LabelState
 from store.study import Study
 
@@ -115,9 +116,18 @@ def study_blocks(
             by_task.setdefault(item.task, []).append(item)
     definitions = task_definitions(study)
     by_task = {task: items for task, items in by_task.items() if task in definitions}
-    served = {task: parts.part(task, items) for task, items in by_task.items()}
+    tuned = frozenset[str]().union(*(tuned_for(study, name) for name in judge))
+    served = {task: _untuned(parts.part(task, items), items, tuned) for task, items in by_task.items()}
     blocks = [_block(benchmark, definitions[task], items, served[task], labels) for task, items in by_task.items()]
     return StudyBlocks([block for block in blocks if block.terms], by_task, served)
+
+
+def _untuned(part: Served, items: Sequence[ScoredItem], tuned: frozenset[str]) -> Served:
+    """The sample without what the judge's prompt was tuned on: the judge is better there than elsewhere, so that these
+    items are no sample of its errors. Where every item is labelled nothing is estimated, and all of them stay."""
+    if len(part.items) == len(items):
+        return part
+    return replace(part, items=part.items - tuned)
 
 
 def _within_unit(metric: CorrectedMetric) -> CorrectedMetric:

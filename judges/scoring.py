@@ -29,6 +29,7 @@ from judges.comparing import Transported, leaderboards, rank_json, transported
 from judges.correcting import Corrections
 from judges.describing import SystemDescription, describe_system, warnings_of
 from judges.frozen_plan import PlanCheck, check_plan
+from judges.gate.full_run import passages_of
 from store.items import facts_of, systems
 from store.study import Study
 
@@ -108,6 +109,7 @@ class StudyScores:
         compared: what takes several systems at once, over the verdicts; {} where the benchmark has no such thing.
         compared_overridden: the same with people's final labels put in; {} where nobody labelled.
         headline: paths of the metrics that are shown in any case.
+        gate: what the gate says of this judge, task by task (`judges.gate.full_run.passages_of`).
     """
 
     benchmark: str
@@ -115,6 +117,7 @@ class StudyScores:
     systems: Mapping[str, SystemScores] = field(default_factory=dict)
     leaderboard: Mapping[str, list[Rank]] = field(default_factory=dict)
     plan: PlanCheck | None = None
+    gate: Sequence[Mapping[str, Any]] = ()
     remarks: tuple[str, ...] = ()
     compared: Scores = field(default_factory=dict)
     compared_overridden: Scores = field(default_factory=dict)
@@ -128,6 +131,7 @@ class StudyScores:
     def as_json(self) -> dict[str, Any]:
         return {
             "benchmark": self.benchmark, "judge": self.judge, "judges": list(self.judges),
+            "gate": [dict(passage) for passage in self.gate],
             **({"remarks": list(self.remarks)} if self.remarks else {}),
             "systems": {name: scores.as_json() for name, scores in self.systems.items()},
             "leaderboard": {metric: [rank_json(one) for one in ranks] for metric, ranks in self.leaderboard.items()},
@@ -179,6 +183,7 @@ def score_study(
     return StudyScores(
         study.benchmark, names, found,
         leaderboard=leaderboards(corrections, corrected, names) if len(corrected) > 1 else {},
+        gate=[passage for name in names for passage in passages_of(study, name)],
         plan=_plan(study, names[0], corrected) if corrected else None,
         remarks=tuple(benchmark.remarks()) if isinstance(benchmark, RemarkingBenchmark) else (),
         compared=compared[0], compared_overridden=compared[1],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,7 @@ from store.errors import UsageError
 if TYPE_CHECKING:
     from store.study import Study
 
-FORMATS = ("native", "jsonl", "csv", "bugs")
+FORMATS = ("native", "jsonl", "csv", "bugs", "verdicts", "scores", "inspect", "mlflow")
 _BY_SUFFIX = {".jsonl": "jsonl", ".csv": "csv", ".json": "native"}
 
 
@@ -26,10 +27,11 @@ def export(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The file to write.")],
     file_format: Annotated[
-        str, typer.Option("--format", help="native, jsonl, csv or bugs; else by the file's ending.")
+        str, typer.Option("--format", help=f"{', '.join(FORMATS)}; else by the file's ending.")
     ] = "",
-    system: Annotated[str, typer.Option("--system", help="native: which system, if there are several.")] = "",
-    judge: Annotated[str, typer.Option("--judge", help="native: whose verdicts, if there are several judges.")] = "",
+    system: Annotated[str, typer.Option("--system", help="Which system, if there are several.")] = "",
+    judge: Annotated[str, typer.Option("--judge", help="Whose verdicts, if there are several judges.")] = "",
+    task: Annotated[str, typer.Option("--task", help="verdicts, inspect, mlflow: only this task.")] = "",
     excel: Annotated[bool, typer.Option("--excel", help="csv: begin with a byte-order mark for Excel.")] = False,
 ) -> None:
     """Write labels and verdicts; `native` is the benchmark's own file with people's labels put in.
@@ -37,6 +39,8 @@ def export(
     Beside a native file stand NAME.changes.jsonl (what was changed, by whom, when and why) and, if people marked
     references wrong, NAME.reference_wrong.jsonl. `bugs` writes those of all systems as one list for the benchmark's
     authors: FILE.jsonl, or FILE.md to read.
+    `verdicts` are calibrated: for each item who decided, how far to trust it, under which certificate. `scores` are the
+    scores as coded, overridden and corrected. `inspect` and `mlflow` are read by those tools.
 
     Example: overread export patched_eval_stat_result.json --format native
     """
@@ -61,9 +65,46 @@ def export(
             say(f"{file}: {export_csv(study, file, excel=excel):,} labels")
         elif chosen == "bugs":
             say(f"{file}: {export_bugs(study, file):,} references that people marked wrong")
+        elif chosen != "native":
+            say(export_calibrated(study, file, chosen, system, judge, task))
         else:
             for line in export_native(study, file, system, judge):
                 say(line)
+
+
+def export_calibrated(study: Study, file: Path, chosen: str, system: str, judge: str, task: str) -> str:
+    """Write calibrated verdicts, corrected scores, or either for another tool; says what was written.
+
+    Raises:
+        UsageError: several judges and none named, or no such judge, system or task.
+    """
+    from annotate.exchange.calibrated import corrected_scores_text, verdict_lines
+    from annotate.exchange.inspect_scores import inspect_lines
+    from annotate.exchange.mlflow_assessments import mlflow_lines
+    from judges.collect import task_definitions
+    from store.files import write_atomically
+    from store.items import judges, systems
+
+    judge = pick("judge", judge, judges(study))
+    if system:
+        pick("system", system, systems(study))
+    if task:
+        pick("task", task, list(task_definitions(study)))
+    if chosen == "scores":
+        write_atomically(file, [corrected_scores_text(study, judge, system)])
+        return f"{file}: scores as coded, overridden and corrected, by {judge}"
+    lines = {"verdicts": verdict_lines, "inspect": inspect_lines, "mlflow": mlflow_lines}[chosen]
+    count = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal count
+        for line in lines(study, judge, system, task):
+            count += 1
+            yield line
+
+    write_atomically(file, counted())
+    what = {"verdicts": "lines of calibrated verdicts", "inspect": "scores", "mlflow": "assessments"}[chosen]
+    return f"{file}: {count:,} {what}, by {judge}"
 
 
 def export_native(study: Study, file: Path, system: str, judge: str) -> list[str]:

@@ -128,6 +128,7 @@ def score_lines(scores: StudyScores, *, details: bool = False) -> Iterator[str]:
     from annotate.report.compare_text import leaderboard_lines, transported_lines
     from annotate.report.score_text import alarm_lines, remark_lines, side_by_side
 
+    yield from (line for passage in scores.gate if (line := gate_line(passage)))
     yield from alarm_lines({name: found.alarms for name, found in scores.systems.items()})
     yield from remark_lines(scores.remarks)
     if len(scores.systems) > MOST_SYSTEMS and not details:
@@ -146,6 +147,21 @@ def score_lines(scores: StudyScores, *, details: bool = False) -> Iterator[str]:
     said = {name: found.description for name, found in scores.systems.items() if found.description is not None}
     yield from _laid_out(side_by_side(said))
     yield from _compared_lines(scores, details=details)
+
+
+_GATES = {
+    "open": "",
+    "forced": "FORCED: all of {task} was judged through a gate that was not open",
+    "closed": "the gate of {task} is closed for this judge",
+    "undecided": "the gate of {task} is undecided for this judge",
+    "changed": "the gate of {task} was open and is not any more: {why}",
+    "unlooked": "",
+}
+
+
+def gate_line(passage: Mapping[str, Any]) -> str:
+    """What a score has to say of its judge's gate; "" where it is open, or nobody has looked."""
+    return _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
 
 
 def _compared_lines(scores: StudyScores, *, details: bool) -> Iterator[str]:
