@@ -84,8 +84,11 @@ def covariate_effect(
     try:
         found = fit_logistic(design, y)
     except SeparatedError:
-        why = f"people's label and {name} tell the judge's answers apart without error"
+        why = f"people's label and {name} tell the judge's answers apart without error, everywhere or for some items"
         return nothing(name, Statistic.undefined("separated", why, len(y), method=title))
+    except ValueError:
+        why = f"{name} is the same for every item to which people gave the same label"
+        return nothing(name, Statistic.undefined("collinear", why, len(y), method=title))
     return _odds(name, title, act, float(found.coefficients[1]), float(found.errors[1]), len(y), level)
 
 

@@ -28,6 +28,7 @@ from judges.calibration.judge_stability import repeat_instability
 from judges.calibration.plain_words import FIRST_ANSWER
 from judges.calibration.statistic import Statistic
 from judges.calibration.statistical_label import Adjudication, statistical_label
+from judges.favourable import favourable_label
 from judges.gate.evidence import Evidence
 from judges.gate.thresholds import Thresholds
 
@@ -370,10 +371,15 @@ def _effective_gain(columns: _Columns, scale: Scale, limits: Thresholds) -> Chec
 
 def _dangerous(columns: _Columns, evidence: Evidence, limits: Thresholds) -> Check:
     """Of wrong answers on trap items, and of those whose error would harm, the share that the judge passes."""
+    best = favourable_label(evidence.task)
+    if best is None:
+        none = Statistic.undefined("no_favourable_label", "no label of this task says that a response is right", 0)
+        return Check("dangerous", "skipped", none, limits.dangerous_passed, none.why, side="most")
+    right = evidence.records.label_set.labels.index(best)
     risky = evidence.harmful | evidence.trapped
     rows = np.array([item.item_id in risky for item in columns.items], dtype=bool)
-    wrong = rows & (columns.people > 0) & (columns.judge >= 0)
-    passed, checked = int((wrong & (columns.judge == 0)).sum()), int(wrong.sum())
+    wrong = rows & (columns.people >= 0) & (columns.people != right) & (columns.judge >= 0)
+    passed, checked = int((wrong & (columns.judge == right)).sum()), int(wrong.sum())
     statistic = dangerous_passed(passed, checked, (1 + limits.level) / 2)
     bound = limits.dangerous_passed
     act = "mark the harm of wrong answers while labelling (key !)"
