@@ -121,6 +121,10 @@ def _enough_labels(evidence: Evidence, judge: JudgeAgreement) -> Check:
         why = f"{judge.no_verdict} labelled items were not judged yet"
         act = f"judge the labelled items: overread judge --task {evidence.task.task} --items labelled"
         return _labels(judge.n, "undecided", why, act)
+    if evidence.unweighable:
+        why = "items were drawn with unequal chances, and the draw is no sample of the task's items as they are now"
+        act = f"make a new draw: overread sample --task {evidence.task.task} --n {max(judge.n, FIRST_ANSWER)}"
+        return _labels(judge.n, "undecided", why, act)
     return _labels(judge.n, "passed", _labels_why(evidence, judge))
 
 
@@ -187,7 +191,11 @@ def _share(
         return Check(name, "skipped", statistic, bound, f"people called no item {title}: nothing is known of it", label,
                      next=act)  # fmt: skip
     status = _status(statistic, bound)
-    why = f"{round(statistic.value * statistic.n)} of {statistic.n}, {_bounds(statistic)}, has to be at least {bound:g}"
+    hits = statistic.value * statistic.n
+    counted = f"{round(hits)} of {statistic.n}"
+    if abs(hits - round(hits)) > 1e-6:
+        counted = f"{statistic.value:.2f} of all items by {statistic.n} labelled ones"
+    why = f"{counted}, {_bounds(statistic)}, has to be at least {bound:g}"
     if status == "passed":
         return Check(name, status, statistic, bound, why, label)
     if status == "failed":
