@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judges.calibration.agreement.scale import FloatArray
 
@@ -31,6 +32,19 @@ class Logistic:
     @property
     def errors(self) -> FloatArray:
         return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    def clustered_errors(self, predictors: FloatArray, outcomes: FloatArray, clusters: NDArray[np.int64]) -> FloatArray:
+        """Standard errors where outcomes of a cluster go together (Liang & Zeger 1986, Biometrika 73:13-22, with
+        G/(G − 1)).
+
+        Args:
+            predictors, outcomes: those it was fitted to. clusters: numbers 0 … G − 1, shape (n,).
+        """
+        groups = int(clusters.max()) + 1
+        left = outcomes - 1 / (1 + np.exp(-(predictors @ self.coefficients)))
+        scores = np.stack([np.bincount(clusters, left * column, groups) for column in predictors.T], axis=1)
+        meat = groups / (groups - 1) * scores.T @ scores
+        return np.asarray(np.sqrt(np.diag(self.covariance @ meat @ self.covariance)))
 
 
 def fit_logistic(predictors: FloatArray, outcomes: FloatArray) -> Logistic:
