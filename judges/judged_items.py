@@ -83,6 +83,8 @@ class JudgedItems:
         """Judge less people by system, and by each other slice."""
         if self.values is None:
             return []
+        drawn = self.labelled.columns.drawn
+        weights = drawn.weights if drawn is not None and np.isfinite(drawn.weights).any() else None
         kinds: dict[str, Systems] = {"system": systems}
         for name, column in self.labelled.columns.slices.items():
             if name != "system" and 1 < len(column.values) <= MOST_VALUES:
@@ -90,7 +92,7 @@ class JudgedItems:
         return [
             gap
             for kind, values in kinds.items()
-            for gap in system_gaps(values, *self.values, level, kind, self.clusters)
+            for gap in system_gaps(values, *self.values, level, kind, self.clusters, weights)
         ]
 
     def confidences(self) -> tuple[FloatArray, NDArray[np.int64]]:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from judges.calibration.agreement.holm import holm
 from judges.calibration.agreement.scale import FloatArray
 from judges.calibration.biases import tested
-from judges.calibration.clustered import Codes, cluster_numbers, clustered_mean, mean_of_means
+from judges.calibration.clustered import Codes, cluster_numbers, clustered_mean, mean_of_means, weighted_mean
 from judges.calibration.correction.comparison import mcnemar_exact
 from judges.calibration.statistic import Statistic
 
@@ -67,6 +67,7 @@ def system_gaps(
     level: float = LEVEL,
     kind: str = "system",
     clusters: ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> list[SystemGap]:
     """The gap of every system with at least `LEAST_ITEMS` items, the largest first.
 
@@ -74,15 +75,20 @@ def system_gaps(
         systems: which items are of each system, shape (n,) each; an item may be of several.
         people, judge: values, 0 and 1 for a favourable label, shape (n,); nan is left out on both sides.
         clusters: of each item, shape (n,): a system's items that share one are not taken as independent.
+        weights: items each stands for, shape (n,), nan for one that is in no sample; None where all count the same.
     """
     known = np.isfinite(people) & np.isfinite(judge)
+    if weights is not None:
+        known &= np.isfinite(weights)
     drafts = []
     for system, rows in systems.items():
         here = rows & known
         if int(here.sum()) >= LEAST_ITEMS:
             groups = None if clusters is None else cluster_numbers(np.asarray(clusters)[here])
-            measured = _measured(people[here], judge[here], int((rows & ~known).sum()), level, groups)
-            drafts.append((system, float(people[here].mean()), float(judge[here].mean()), measured))
+            missing, counted = int((rows & ~known).sum()), None if weights is None else weights[here]
+            measured = _measured(people[here], judge[here], missing, level, groups, counted)
+            theirs, its = (float(np.average(one[here], weights=counted)) for one in (people, judge))
+            drafts.append((system, theirs, its, measured))
     p_values = holm([measured.p_value for *_, measured in drafts])
     found = [
         SystemGap(system, theirs, its, measured.gap, p, kind, measured.by_cluster)
@@ -97,7 +103,18 @@ class _Measured(NamedTuple):
     by_cluster: Statistic | None
 
 
-def _measured(people: FloatArray, judge: FloatArray, missing: int, level: float, clusters: Codes | None) -> _Measured:
+def _measured(
+    people: FloatArray,
+    judge: FloatArray,
+    missing: int,
+    level: float,
+    clusters: Codes | None,
+    weights: FloatArray | None,
+) -> _Measured:
+    if weights is not None:
+        name, how = "judge less people, items weighted by 1/π", "t interval with half a difference that was not drawn"
+        gap, p = tested(weighted_mean(judge - people, weights, clusters), len(people), name, level, how)
+        return _Measured(replace(gap, dropped={"no_label_or_verdict": missing} if missing else {}), p, None)
     if clusters is None:
         return _Measured(_gap(people, judge, missing, level), _p_value(people, judge), None)
     differences, number = judge - people, int(clusters.max()) + 1

@@ -98,3 +98,21 @@ def test_a_gap_counts_each_item_and_each_cluster() -> None:
     assert found.gap_by_cluster.n == 3 and "gap_by_cluster" in found.as_json()
     alone = system_gaps({"a": np.ones(40, dtype=bool)}, people, judge, clusters=np.arange(40))[0]
     assert alone.gap_by_cluster is None and "gap_by_cluster" not in alone.as_json()
+
+
+def test_a_gap_from_a_draw_by_verdict_is_that_of_all_items() -> None:
+    """The judge passes 900 of 1,000 and people 920; half of 100 labels lie on what it fails."""
+    rng = np.random.default_rng(5)
+    judge = (np.arange(1000) < 900).astype(float)
+    people = judge.copy()
+    people[:40], people[900:960] = 0.0, 1.0
+    hits, values = 0, []
+    for _ in range(100):
+        drawn = np.concatenate([rng.choice(900, 50, False), 900 + rng.choice(100, 50, False)])
+        weights = np.where(drawn < 900, 18.0, 2.0)
+        gap = system_gaps({"a": np.ones(100, dtype=bool)}, people[drawn], judge[drawn], weights=weights)[0].gap
+        assert gap.value is not None and gap.low is not None and gap.high is not None
+        hits += gap.low <= -0.02 <= gap.high
+        values.append(gap.value)
+    assert np.mean(values) == pytest.approx(-0.02, abs=0.01)
+    assert hits >= 92
