@@ -82,9 +82,10 @@ def provenance(labels: Mapping[str, FinalLabel]) -> dict[str, dict[str, Any]]:
 
 
 def scored_items(
-    study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel] | None = None
+    study: Study, system: str, judge: str | Sequence[str], labels: Mapping[str, FinalLabel] | None = None
 ) -> Iterator[ScoredItem]:
-    """A system's items with one judge's verdicts and people's final labels, in verdict order."""
+    """A system's items with the verdicts of one judge (or a `JudgeSet`'s names) and people's final labels, in verdict
+    order."""
     known = labels or {}
     for item, verdict in stream_scored(study, system, judge):
         label = known.get(item.item_id)

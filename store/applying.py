@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from store import draws, judge_rubrics, tasks
+from store import draws, gates, judge_rubrics, splits, tasks
 from store.events import EVENT, event_of, insert_events
 from store.journal import Entry
 from store.records import canonical_json
@@ -29,11 +29,15 @@ APPLIERS: Mapping[str, Applier] = {
     "draw": draws.apply_draw,
     "draw_items": draws.apply_items,
     "judge_rubric": judge_rubrics.apply,
+    "split": splits.apply_split,
+    "split_items": splits.apply_split_items,
+    "test_opening": splits.apply_opening,
+    "gate_look": gates.apply_look,
 }
 """How each type of journal record reaches its tables; types without one are only kept."""
 
 
-FILLED = ("tasks", "draws", "draw_items", "judge_rubrics")
+FILLED = ("tasks", "draws", "draw_items", "judge_rubrics", "splits", "split_items", "test_openings", "gates")
 """The tables that appliers fill and nothing else does."""
 
 

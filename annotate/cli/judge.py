@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from judges.backends.answer import AnswerFormat
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
+    from judges.gate.full_run import Passage
     from judges.panel import PanelResult
     from judges.run import RunResult, RunState, Scope
     from judges.served import SplitBy
@@ -85,6 +86,7 @@ def judge(
         tuple[str, str] | None, typer.Option("--compare", help="Compare two judges; calls nobody.")
     ] = None,
     screen: Annotated[bool, typer.Option("--screen", help="Watch and stop the run on a screen.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Judge all through a gate that is not open.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
@@ -127,15 +129,20 @@ def judge(
             _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
             return
         if batch_out is not None:
+            through_the_gate(study, chosen, scopes, options, force, kind)
             write_batches(study, chosen, scopes, options, batch_out, as_json)
             return
         with local_model(gguf, options, room) as served:
+            passages = through_the_gate(study, chosen, scopes, served, force, kind)
             results = run_judges(study, chosen, scopes, served, kind, screen=screen)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
-        more = {"drift": documents} if documents else {}
+        more: dict[str, Any] = {"drift": documents} if documents else {}
+        if passages:
+            more["gate"] = [passage.as_json() for passage in passages]
         lines = [line for result in results for line in result_lines(study, result)]
+        said = [passage.words for passage in passages if passage.words]
         _print(as_json, {"runs": [result.as_json() for result in results], **more},
-               [*lines, *_compared_lines(documents)])  # fmt: skip
+               [*lines, *said, *_compared_lines(documents)])  # fmt: skip
         _leave(results)
 
 
@@ -224,6 +231,29 @@ class Kind(NamedTuple):
     right: str = ""
     wrong: str = ""
     embedding: bool = False
+
+
+def through_the_gate(
+    study: Study,
+    tasks: Sequence[TaskDefinition],
+    scopes: Sequence[Scope],
+    options: JudgeOptions,
+    force: bool,
+    kind: Kind,
+) -> list[Passage]:
+    """Ask the gate before everything is judged; [] when only some items are.
+
+    Raises:
+        GateClosedError: it is not open for this judge, and nobody forces it.
+    """
+    from judges.gate.full_run import pass_gate
+    from store.study import now
+
+    whole = [task for task, scope in zip(tasks, scopes, strict=True) if scope.which == "all"]
+    if not whole:
+        return []
+    askers = _askers(study, whole, options, kind, None)
+    return pass_gate(study, [asker.judge for asker in askers], force=force, at=now().isoformat())
 
 
 def estimates(

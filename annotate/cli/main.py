@@ -89,9 +89,26 @@ def current_folder() -> Path:
 
 
 def _load_commands() -> None:
-    from annotate.cli import audit, doctor, export, judge, label, openings, plan, report, rubric, sample, score, study
+    from annotate.cli import (
+        audit,
+        doctor,
+        export,
+        gate,
+        judge,
+        label,
+        openings,
+        plan,
+        report,
+        retune,
+        rubric,
+        sample,
+        score,
+        study,
+    )
 
-    for module in (openings, study, sample, plan, label, judge, rubric, audit, score, report, export, doctor):
+    for module in (
+        openings, study, sample, plan, label, judge, rubric, audit, score, report, retune, gate, export, doctor
+    ):  # fmt: skip
         module.register(app)
 
 

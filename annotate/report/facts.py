@@ -36,7 +36,7 @@ class Facts:
     """What a report is made of.
 
     Attributes:
-        tasks: the definitions reported on, in the benchmark's order.
+        tasks: the definitions reported on, in the benchmark's order; those that agreement is computed for.
         records: what the audit read, by task: the items with blind labels.
         entries: every label of every person by item, of those tasks.
         task_of: item → task, for labelled items.

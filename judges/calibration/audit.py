@@ -255,8 +255,11 @@ def _as_label(
 ) -> tuple[Statistic, Statistic]:
     """Raw agreement and kappa when every unreadable verdict stands for one label."""
     pairs = PairTable.of_codes(scale, people, answers, clusters, {})
+    raw = raw_agreement(pairs, settings.level)
+    if not settings.all_statistics:
+        return raw, cohen_kappa(pairs).without_interval("its interval is worked out with --all")
     bootstrap = Bootstrap.of_pairs(pairs, settings.seed, settings.resamples, settings.level)
-    return raw_agreement(pairs, settings.level), cohen_kappa(pairs, bootstrap)
+    return raw, cohen_kappa(pairs, bootstrap)
 
 
 def _correlations(task: TaskColumns, people: CodeArray, judge: JudgeColumn, settings: Settings) -> dict[str, Statistic]:

@@ -290,11 +290,20 @@ class Audit:
 
     def ours(self, published: PublishedAgreement) -> dict[str, dict[str, Statistic]]:
         """The study's own number beside a published one: task → judge → statistic."""
-        return {
-            name: {judge: own for judge, found in task.judges.items() if (own := found.named(published.statistic))}
-            for name, task in self.tasks.items()
-            if task.labelled and published.concerns(name)
+        from judges.calibration.measured_result import MeasuredAudit
+
+        name = published.statistic
+        chosen = {
+            task: {judge: own for judge, one in found.judges.items() if (own := one.named(name)) is not None}
+            for task, found in self.tasks.items()
+            if found.labelled and published.concerns(task)
         }
+        for task, parts in self.declared.items():
+            value = parts.get("")
+            if value is not None and value.labelled and published.concerns(task) and isinstance(value, MeasuredAudit):
+                own_of = {judge: one.statistics[name] for judge, one in value.judges.items() if name in one.statistics}
+                chosen[task] = {**chosen.get(task, {}), **own_of}
+        return {task: found for task, found in chosen.items() if found}
 
     def as_json(self) -> dict[str, Any]:
         published = [

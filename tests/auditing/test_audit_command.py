@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from judges.benchmarks.halbench.background import PUBLISHED
+from judges.calibration.audit_result import Audit
+from judges.calibration.measured_result import MeasuredAgreement, MeasuredAudit, MeasuredHumans
+from judges.calibration.statistic import Statistic
 from tests.auditing.planted_judges import row, table_study
 from tests.commands import Overread
 
@@ -114,3 +118,13 @@ def test_published_agreement_beside_ours(overread_cli: Overread, tmp_path: Path)
     assert found.exit_code == 3
     published = {one["statistic"]: one["value"] for one in found.json()["published"]}
     assert published == {"raw_agreement": 0.875, "cohen_kappa": 0.72}
+
+
+def test_a_ranking_is_set_beside_what_is_published_of_it() -> None:
+    tau = Statistic(0.5, 40, "mean tau")
+    judged = MeasuredAgreement(40, 0, 0, {"kendall_tau": tau})
+    ranking = MeasuredAudit("ranking", "Ranking", 50, 40, {}, {}, {"embedder": judged}, MeasuredHumans({"ann": 40}, {}))
+    audit = Audit("s", {}, published=PUBLISHED, declared={"ranking": {"": ranking}})
+    published = audit.as_json()["published"][0]
+    assert published["value"] == 0.431
+    assert published["ours"]["ranking"]["embedder"]["value"] == 0.5

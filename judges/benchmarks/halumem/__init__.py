@@ -8,9 +8,12 @@ from typing import Any
 
 from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import (
+    AskingBenchmark,
     CorrectableBenchmark,
     DescribingBenchmark,
     NativeFile,
+    Sample,
+    SampledBenchmark,
     ScoredItem,
     Scores,
     Source,
@@ -22,6 +25,7 @@ from judges.benchmarks.halumem import (
     breakdowns,
     described,
     reader,
+    sample,
     scoring,
     totals,
     tracing,
@@ -44,6 +48,7 @@ class HaluMem:
 
     name = BENCHMARK_NAME
     headline: Mapping[str, str] = breakdowns.HEADLINE
+    options: Mapping[str, str] = {"regime": "Medium or Long: which version of the data the system was run on"}
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -113,6 +118,9 @@ class HaluMem:
     def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
         return totals.combine(sums)
 
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -120,4 +128,6 @@ class HaluMem:
 
 
 BENCHMARK = HaluMem()
-_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark] = (BENCHMARK, BENCHMARK)
+_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark, SampledBenchmark, AskingBenchmark] = (
+    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+)  # fmt: skip

@@ -9,6 +9,7 @@ from annotate.desk.cells import cell_width
 from annotate.report.blocks import ScaleRow
 from annotate.report.facts import Facts, Judged
 from annotate.report.numbers import NAMES, coefficients, refusals, scale_of
+from annotate.report.part_text import part_lines
 from annotate.report.task_section import headline, judge_heading, outcome_words, untested
 from annotate.report.trust_words import danger_sentence, gap_sentence, published_sentence, readers_told, told
 from annotate.report.words import decimal_words, share_words
@@ -41,17 +42,19 @@ class AuditPage:
 
 def audit_pages(facts: Facts) -> list[AuditPage]:
     """A page for each judge of each task; after them one for each task that has items and no labels or verdicts."""
-    pages = [page for task in facts.tasks for page in _pages_of(facts, task)]
+    tasks = dict.fromkeys([*facts.tasks, *facts.audit.declared])
+    pages = [page for task in tasks for page in _pages_of(facts, task)]
     return sorted(pages, key=lambda page: not page.judge)
 
 
 def _pages_of(facts: Facts, task: str) -> Iterator[AuditPage]:
     audit = facts.audit.tasks.get(task)
-    title = safe_line(facts.block_title(task), LONGEST_NAME)
+    title = safe_line(facts.block_title(task) if task in facts.tasks else task, LONGEST_NAME)
     if audit is not None and not audit.items:
         return
     if audit is None:
-        yield AuditPage(title, task, "", [[Span("This task is no choice among labels: score shows its numbers.")]], [])
+        lines = list(_declared(facts, task)) or [[Span("Nothing is labelled yet.")]]
+        yield AuditPage(title, task, "", lines, [])
         return
     judged = [one for one in facts.judged if one.task == task]
     judges = list(dict.fromkeys(one.judge for one in judged))
@@ -64,6 +67,16 @@ def _pages_of(facts: Facts, task: str) -> Iterator[AuditPage]:
         name = f"{title} · {safe_line(judge, LONGEST_NAME)}"
         answer = [line for one in mine for line in _answer(facts, one)]
         yield AuditPage(name, task, judge, answer, list(_beside(facts, mine[0])))
+
+
+def _declared(facts: Facts, task: str) -> Iterator[Line]:
+    """Numbers, rankings and grids, as the terminal prints them."""
+    for part, found in facts.audit.declared.get(task, {}).items():
+        for block in part_lines(f"{task} / {part}" if part else task, found):
+            if isinstance(block, str):
+                yield [Span(_safe(block))]
+            else:
+                yield from ([Span("  " + _safe("  ".join(row)))] for row in block)
 
 
 def _answer(facts: Facts, one: Judged) -> Iterator[Line]:

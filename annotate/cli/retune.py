@@ -1,0 +1,266 @@
+"""`retune`: a better prompt for a judge, from people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from store.errors import EXIT_NO, UsageError
+
+if TYPE_CHECKING:
+    from judges.retune.retune import Plan, Result, Retune
+    from judges.setup import JudgeOptions
+
+HELP = """Search for a better prompt for a task's judge, and take it only if the sealed test shows that it is better.
+
+The labelled items are split once into train, val and a sealed test. Another model reads mistakes on train, with
+people's notes, and proposes rules; val chooses; the test decides. Every answer is kept: the same command goes on where
+it stopped.
+
+Example: overread retune --task qa --model gpt-4o-mini --reflect-model gpt-4o --max-cost 5
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's command."""
+    app.command("retune", help=HELP)(retune)
+
+
+def retune(
+    context: typer.Context,
+    task: Annotated[str, typer.Option("--task", help="Which task's judge.")] = "",
+    model: Annotated[str, typer.Option("--model", help="The judge's model, as its server calls it.")] = "",
+    reflect_model: Annotated[str, typer.Option("--reflect-model", help="The model that proposes rules.")] = "",
+    base_url: Annotated[str, typer.Option("--base-url", help="Any OpenAI-compatible server; else OpenAI's.")] = "",
+    reflect_url: Annotated[str, typer.Option("--reflect-url", help="The same for the other model.")] = "",
+    proposals: Annotated[int, typer.Option("--proposals", min=1, help="How many prompts are asked for.")] = 10,
+    minibatch: Annotated[int, typer.Option("--minibatch", min=2, help="Items each is first tried on.")] = 8,
+    patience: Annotated[int, typer.Option("--patience", min=1, help="End after so many without a better one.")] = 6,
+    examples: Annotated[int, typer.Option("--examples", min=0, help="Most worked examples to try; 0: none.")] = 4,
+    edit: Annotated[bool, typer.Option("--edit", help="Edit the rubric yourself in $EDITOR; no other model.")] = False,
+    language: Annotated[str, typer.Option("--language", help="With --edit: the rubric of this language.")] = "",
+    split_column: Annotated[str, typer.Option("--split-column", help="The benchmark's own split: its slice.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many calls it takes at most.")] = False,
+    max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, help="Stop before dollars pass this.")] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Most calls at a time.")] = 8,
+    temperature: Annotated[float, typer.Option("--temperature", min=0, help="Of the judge.")] = 0.0,
+    max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Longest answer of the judge.")] = 2048,
+    key_env: Annotated[str, typer.Option("--key-env", help="The variable that holds the key.")] = "OPENAI_API_KEY",
+    timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
+    prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the split and of the search.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """See HELP."""
+    from annotate.cli.judge import chosen_tasks
+    from annotate.cli.main import study_path
+    from annotate.cli.output import print_json, say
+    from annotate.cli.study import tell_notices
+    from judges.retune.adapter import Settings
+    from judges.retune.retune import Retune
+    from judges.setup import JudgeOptions, judge_prompt
+    from store.study import Study
+
+    if not model:
+        raise UsageError("Which model is the judge?", "", "overread retune --task qa --model gpt-4o-mini …")
+    if not reflect_model and not edit:
+        raise UsageError("Which model proposes rules?", "", "Say --reflect-model, or --edit to write them yourself.")
+    options = JudgeOptions(
+        model, base_url, key_env, temperature=temperature, max_tokens=max_tokens, concurrency=concurrency,
+        timeout_s=timeout, max_cost=max_cost, prices=prices,
+    )  # fmt: skip
+    reflect = JudgeOptions(
+        reflect_model, reflect_url or base_url, key_env, temperature=1.0, seed=seed, max_tokens=8192, format="text",
+        logprobs=False, timeout_s=max(timeout, 300.0), max_cost=max_cost, prices=prices,
+    )  # fmt: skip
+    with Study.open(study_path(context)) as study:
+        tell_notices(study)
+        chosen = chosen_tasks(study, [task] if task else [])
+        if len(chosen) > 1:
+            names = ", ".join(one.task for one in chosen)
+            raise UsageError(f"There are several tasks: {names}.", "", "Say --task NAME: each has a judge of its own.")
+        if chosen[0].kind != "choice":
+            raise UsageError(f"Task {chosen[0].task!r} has no labels to choose among.", "", "Only such can be retuned.")
+        settings = Settings(proposals, minibatch, patience, examples, seed)
+        found = Retune(
+            study, chosen[0], judge_prompt(study, chosen[0]), settings, seed_of_split=seed, column=split_column
+        )
+        if dry_run:
+            plan = found.plan()
+            if as_json:
+                print_json({"dry_run": plan.as_json()})
+            for line in () if as_json else _plan_lines(plan, options):
+                say(line)
+            return
+        by_hand = edited(found.prompt.texts, language) if edit else None
+        result = _run(found, options, None if edit else reflect, by_hand)
+        if as_json:
+            print_json(result.as_json())
+        else:
+            for line in result_lines(result):
+                say(line)
+    if not result.promoted:
+        raise typer.Exit(EXIT_NO)
+
+
+def _plan_lines(plan: Plan, options: JudgeOptions) -> Iterator[str]:
+    from judges.setup import make_budget
+
+    yield f"labelled items: train {plan.train}, val {plan.val}, sealed test {plan.test}"
+    for part, counts in plan.labels.items():
+        yield f"  {part}: " + ", ".join(f"{label} {count}" for label, count in counts.items())
+    yield f"at most {plan.judge_calls:,} calls of the judge (about {plan.judge_tokens:,} tokens in)"
+    yield f"at most {plan.reflections:,} calls of the reflecting model"
+    price = make_budget(options).price
+    if price is not None:
+        out = plan.judge_calls * 150
+        yield f"about ${price.of(plan.judge_tokens, out):,.2f} for the judge at most; nothing was called"
+    else:
+        yield f"Nobody knows what {options.model} costs; --prices FILE says it. Nothing was called."
+
+
+def _run(
+    found: Retune, options: JudgeOptions, reflect: JudgeOptions | None, by_hand: Mapping[str, str] | None
+) -> Result:
+    """The search with a line of progress; Ctrl-C ends it, and everything that was answered is kept."""
+    import asyncio
+
+    from judges.retune.asking import one_purse
+    from judges.setup import make_budget
+
+    with asyncio.Runner() as runner:
+        backend = runner.run(_made(options))
+        budget = make_budget(options)
+        other: tuple[JudgeOptions, Any, Any] | None = None
+        if reflect is not None:
+            budget, theirs = one_purse(budget, make_budget(reflect))
+            other = (reflect, runner.run(_made(reflect)), theirs)
+        progress = _Progress(found)
+        try:
+            return found.run(options, backend, budget, runner, other, by_hand=by_hand, told=progress.tell)
+        finally:
+            progress.done()
+            for one in (backend, *((other[1],) if other else ())):
+                runner.run(one.close())
+
+
+async def _made(options: JudgeOptions) -> Any:
+    """A backend belongs to the loop it is made in."""
+    from judges.setup import chat_backend
+
+    return chat_backend(options)
+
+
+class _Progress:
+    """One line on standard error, on a terminal only."""
+
+    def __init__(self, found: Retune) -> None:
+        import sys
+        import time
+
+        self._stream, self._found, self._shown = sys.stderr, found, 0.0
+        self._visible, self._clock = sys.stderr.isatty(), time.monotonic
+
+    def tell(self, found: Retune) -> None:
+        """Show how far the search is, at most twice a second."""
+        if not self._visible or self._clock() - self._shown < 0.5:
+            return
+        self._shown = self._clock()
+        tally, budget = found.judging.tally, found.judging.budget
+        best = f", best on val {found.best.val_score:.3f}" if found.candidates else ""
+        money = f", ${budget.spent:.4f}" if budget.price is not None else ""
+        cap = f" of ${budget.cap:.2f}" if budget.cap is not None else ""
+        self._stream.write(
+            f"\r\x1b[K{found.task.task}: {len(found.candidates)} candidates{best}, {tally.asked:,} calls,"
+            f" {tally.kept:,} kept{money}{cap}"
+        )
+        self._stream.flush()
+
+    def done(self) -> None:
+        """Clear the line."""
+        if self._visible and self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def result_lines(result: Result) -> Iterator[str]:
+    """How a search ended."""
+    from annotate.cli.output import table
+
+    counts = result.counts
+    yield f"{result.task}: train {counts['train']}, val {counts['val']}, sealed test {counts['test']} labelled items"
+    rows = [["candidate", "from", "by", "val", "words"]]
+    for one in result.candidates:
+        words = sum(len(text.split()) for text in one.texts.values())
+        parents = ", ".join(map(str, one.parents))
+        rows.append([f"{one.number}", parents, one.origin, f"{one.val_score:.3f}", f"{words}"])
+    yield from table(rows)
+    if result.refused:
+        reasons: dict[str, int] = {}
+        for refusal in result.refused:
+            reasons[refusal.why] = reasons.get(refusal.why, 0) + 1
+        yield from (f"  {count} proposals thrown away: {why}" for why, count in reasons.items())
+    if result.promotion is not None:
+        yield from _promotion_lines(result)
+    yield result.words
+    if result.judge:
+        yield f"  its verdicts so far are those of {result.judge}; next: overread judge --items labelled, overread gate"
+    yield from (f"  note: {note}" for note in result.notes)
+    spent = f", ${result.spent:,.4f}" if result.spent is not None else ""
+    tally = result.tally
+    calls = f"{tally.asked:,} of the judge ({tally.kept:,} kept from before), {tally.reflections:,} reflections"
+    yield f"calls: {calls}{spent}"
+
+
+def _promotion_lines(result: Result) -> Iterator[str]:
+    from annotate.cli.output import table
+
+    found = result.promotion
+    assert found is not None
+    low, high = found.difference.low, found.difference.high
+    interval = f"{low:+.3f} to {high:+.3f}" if low is not None and high is not None else "no interval"
+    yield "on the sealed test, balanced accuracy:"
+    yield from table([
+        ["", "before", "after", "difference", "95 % interval", "McNemar p"],
+        ["", f"{found.before.value:.3f}", f"{found.after.value:.3f}", f"{found.difference.value:+.3f}", interval,
+         f"{found.p_value:.4f}"],
+    ])  # fmt: skip
+    for what, counts in (("fixed", found.fixed), ("broke", found.broken)):
+        said = ", ".join(f"{count} {label}" for label, count in counts.items()) or "none"
+        yield f"  {what}: {said}"
+    yield from (f"  {reason}" for reason in found.reasons)
+
+
+def edited(texts: Mapping[str, str], language: str) -> dict[str, str]:
+    """The rubric as a person leaves it in their editor.
+
+    Raises:
+        UsageError: no editor, no such language, or nothing was changed.
+    """
+    import os
+    import shlex
+    import subprocess
+    import tempfile
+
+    chosen = language or next(iter(texts))
+    if chosen not in texts:
+        raise UsageError(f"There is no rubric in {chosen!r}.", "", f"There is: {', '.join(texts)}.")
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not editor:
+        raise UsageError("No editor is set.", "", "export EDITOR=nano")
+    with tempfile.TemporaryDirectory(prefix="overread-") as folder:
+        file = Path(folder) / f"rubric.{chosen}.md"
+        file.write_text(texts[chosen], encoding="utf-8")
+        try:
+            code = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode
+        except OSError as error:
+            raise UsageError(f"The editor {editor!r} cannot be started.", str(error), "export EDITOR=nano") from error
+        text = file.read_text(encoding="utf-8").strip()
+    if code:
+        raise UsageError(f"The editor ended with code {code}.", "Nothing was changed.")
+    if not text or text == texts[chosen].strip():
+        raise UsageError("The rubric is as it was.", "Nothing was judged.")
+    return {**texts, chosen: text}

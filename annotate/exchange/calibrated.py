@@ -1,0 +1,158 @@
+"""Calibrated verdicts: for each item who decided, how sure that is, and under which certificate; and corrected scores.
+
+Where people labelled, their final label decides; elsewhere the judge does. What a judge's label is worth is said by its
+precision: of the labelled items on which it said so, the share people agreed with, with an exact interval. Items that
+the judge's prompt was tuned on are not among them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from judges.calibration.agreement.binomial import clopper_pearson
+from judges.collect import FinalLabel, final_labels
+from judges.gate.bindings import judges_of
+from judges.gate.checks import resolved_label
+from judges.gate.evidence import evidence_of
+from judges.gate.full_run import passages_of
+from store.items import StoredItem, stream_scored, systems
+from store.records import VerdictRecord
+from store.study import Study, now
+
+if TYPE_CHECKING:
+    from judges.benchmarks.benchmark import TaskDefinition
+
+FORMAT = "overread calibrated verdicts 1"
+SCORES_FORMAT = "overread corrected scores 1"
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What a label of a judge is worth: `agreed` of `n` labelled items on which it said so."""
+
+    agreed: int
+    n: int
+
+    def as_json(self) -> dict[str, Any]:
+        if not self.n:
+            return {
+                "value": None,
+                "status": "no_labels",
+                "why": "no labelled item got this label from the judge",
+                "n": 0,
+            }
+        low, high = clopper_pearson(self.agreed, self.n, LEVEL)
+        return {"value": self.agreed / self.n, "low": low, "high": high, "level": LEVEL, "n": self.n}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """One item: the label that counts, and where it is from.
+
+    Attributes:
+        by: people, judge or nobody. judge_label: what the judge said, whoever decided.
+    """
+
+    item: StoredItem
+    label: str | None
+    by: str
+    judge: str
+    verdict: VerdictRecord | None
+    people: FinalLabel | None
+    trust: Trust | None
+    gate: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        verdict, people = self.verdict, self.people
+        row: dict[str, Any] = {
+            "item_id": self.item.item_id, "content_hash": self.item.content_hash, "task": self.item.task,
+            "system": self.item.system, "key": json.loads(self.item.natural_key), "label": self.label,
+            "decided_by": self.by,
+        }  # fmt: skip
+        if people is not None:
+            row["people"] = {"annotators": list(people.annotators), "mode": people.mode, "at": people.at,
+                             "unsure": people.state.unsure, "note": people.state.note}  # fmt: skip
+        row["judge"] = {"name": self.judge, "label": verdict.label if verdict else None,
+                        "failure": verdict.failure if verdict else "not_judged",
+                        "confidence": verdict.confidence if verdict else None,
+                        "confidence_source": verdict.confidence_source if verdict else "",
+                        "model_returned": verdict.model_returned if verdict else ""}  # fmt: skip
+        if self.by == "judge" and self.trust is not None:
+            row["precision"] = self.trust.as_json()
+        row["gate"] = {name: self.gate.get(name, "") for name in ("state", "certificate")}
+        return row
+
+
+def decided(study: Study, judge: str, system: str = "", task: str = "") -> Iterator[Decided]:
+    """Every item in stable order, with the label that counts."""
+    people = final_labels(study)
+    trusts = label_trust(study, judge)
+    gates = {passage["task"]: passage for passage in passages_of(study, judge)}
+    for name in systems(study):
+        if system not in ("", name):
+            continue
+        for item, verdict in stream_scored(study, name, judge):
+            if task in ("", item.task):
+                yield _decided(item, verdict, judge, people.get(item.item_id), trusts, gates.get(item.task, {}))
+
+
+def _decided(
+    item: StoredItem,
+    verdict: VerdictRecord | None,
+    judge: str,
+    people: FinalLabel | None,
+    trusts: dict[tuple[str, str], Trust],
+    gate: dict[str, Any],
+) -> Decided:
+    said = verdict.label if verdict is not None else None
+    if people is not None and people.state.value is not None:
+        return Decided(item, people.state.value, "people", judge, verdict, people, None, gate)
+    if said is not None:
+        trust = trusts.get((item.task, said), Trust(0, 0))
+        return Decided(item, said, "judge", judge, verdict, None, trust, gate)
+    return Decided(item, None, "nobody", judge, verdict, None, None, gate)
+
+
+def label_trust(study: Study, judge: str) -> dict[tuple[str, str], Trust]:
+    """(task, label) → how often people agreed when the judge said so."""
+    found: dict[tuple[str, str], Trust] = {}
+    for (task,) in study.rows("SELECT DISTINCT task FROM judges WHERE name = ?", [judge]):
+        named = [one for one in judges_of(study, task) if one.name == judge]
+        if not named or not _chooses(study, task):
+            continue
+        for item in evidence_of(study, task, named[-1]).records.items:
+            verdict, people = item.verdicts.get(judge), resolved_label(item)
+            if item.stream == "estimate" and verdict is not None and verdict.label and people is not None:
+                old = found.get((task, verdict.label), Trust(0, 0))
+                found[task, verdict.label] = Trust(old.agreed + (verdict.label == people), old.n + 1)
+    return found
+
+
+def _chooses(study: Study, task: str) -> bool:
+    from judges.collect import task_definitions
+
+    definition: TaskDefinition | None = task_definitions(study).get(task)
+    return definition is not None and definition.kind == "choice" and len(definition.values) > 1
+
+
+def verdict_lines(study: Study, judge: str, system: str = "", task: str = "") -> Iterator[str]:
+    """The calibrated verdicts as JSON lines, what they are of first."""
+    head = {"format": FORMAT, "benchmark": study.benchmark, "study_id": study.study_id, "judge": judge,
+            "at": now().isoformat(timespec="seconds"), "gate": passages_of(study, judge)}  # fmt: skip
+    yield json.dumps(head, ensure_ascii=False) + "\n"
+    for one in decided(study, judge, system, task):
+        yield json.dumps(one.as_json(), ensure_ascii=False) + "\n"
+
+
+def corrected_scores_text(study: Study, judge: str, system: str = "") -> str:
+    """The scores as coded, overridden and corrected, with the gate they came through, as one JSON document."""
+    from judges.scoring import score_study
+
+    found = score_study(study, judge, system, described=False)
+    document = {"format": SCORES_FORMAT, "study_id": study.study_id, "at": now().isoformat(timespec="seconds"),
+                **found.as_json()}  # fmt: skip
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

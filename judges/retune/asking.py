@@ -1,0 +1,259 @@
+"""Judging items with one candidate after another, and asking the reflecting model: every answer is kept and never paid
+for twice.
+
+What is kept is the model's own words; they are read anew each time. A failure on the way (timeout, server down) is not
+kept: the next run asks again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, NamedTuple
+
+from judges.asking import Backend, Outcome, outcome_of
+from judges.backends.answer import Answer, ModelSettings, Question
+from judges.backends.prices import Budget
+from judges.menu import schema_of
+from judges.retune.items import TuneItem
+from judges.rubric import JudgePrompt, Prompt
+from judges.verdict_reader import SERVER_ERROR, TIMEOUT, Reading
+from store.answers import KeptAnswer, keep_answers, kept_answers
+from store.errors import OverreadError
+from store.judging import same_inputs
+from store.records import digest
+from store.study import Study, now
+
+ON_THE_WAY = (TIMEOUT, SERVER_ERROR)
+SCHEMA_BYTES = 2048
+_BATCH = 64
+
+
+class CapReachedError(OverreadError):
+    """The next call could pass the cap; what was answered is kept, and the same command goes on with a higher cap."""
+
+
+class _SharedBudget(Budget):
+    """A budget whose cap holds for what others spend too."""
+
+    others: tuple[_SharedBudget, ...] = ()
+
+    def reserve(self, amount: float) -> bool:
+        """Set money aside; False when all together could pass the cap."""
+        theirs = sum(other.spent + other._reserved for other in self.others)
+        if self.cap is not None and self.spent + self._reserved + theirs + amount > self.cap:
+            return False
+        self._reserved += amount
+        return True
+
+
+def one_purse(first: Budget, second: Budget) -> tuple[Budget, Budget]:
+    """Two budgets, of two models, under one cap."""
+    one, other = (_SharedBudget(budget.price, budget.cap, budget.share) for budget in (first, second))
+    one.others, other.others = (other,), (one,)
+    return one, other
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a search has used: verdicts asked for, those that were there already, reflections, failures on the way."""
+
+    asked: int = 0
+    kept: int = 0
+    reflections: int = 0
+    failures: int = 0
+
+
+class _Call(NamedTuple):
+    key: str
+    prompt: Prompt
+    most: float
+
+
+class Judging:
+    """Judges items of one task with any rubric. Blocks until all are judged; calls run side by side."""
+
+    def __init__(
+        self,
+        study: Study,
+        prompt: JudgePrompt,
+        settings: ModelSettings,
+        backend: Backend,
+        budget: Budget,
+        runner: asyncio.Runner,
+        *,
+        concurrency: int = 8,
+        told: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`prompt` is the task's present one; candidates differ from it in the rubric alone."""
+        self.study, self.prompt, self.settings, self.budget = study, prompt, settings, budget
+        self.tally = Tally()
+        self._backend, self._runner, self._concurrency, self._told = backend, runner, concurrency, told
+
+    def with_texts(self, texts: Mapping[str, str]) -> JudgePrompt:
+        """The prompt with another rubric."""
+        return replace(self.prompt, texts=dict(texts))
+
+    def judge(self, texts: Mapping[str, str], items: Sequence[TuneItem]) -> list[Outcome]:
+        """What the judge says of each item under this rubric.
+
+        Raises:
+            CapReachedError: the next call could pass the cap. ServerUnusableError: the server cannot be used.
+        """
+        prompt = self.with_texts(texts)
+        calls = [self._call(prompt, one) for one in items]
+        known = self._known(calls)
+        self.tally.kept += sum(call.key in known for call in calls)
+        missing = {call.key: call for call in calls if call.key not in known}
+        if missing:
+            known |= self._runner.run(self._ask_all(list(missing.values())))
+        return [known[call.key] for call in calls]
+
+    def _call(self, prompt: JudgePrompt, item: TuneItem) -> _Call:
+        asked = prompt.of(item.item.payload, item.texts, item.item.slices)
+        size = sum(len(message["content"].encode("utf-8", "replace")) for message in asked.messages)
+        most = self.budget.most(size + SCHEMA_BYTES, self.settings.max_tokens)
+        return _Call(_key(self.settings, asked.hash, self.settings.seed), asked, most)
+
+    def _known(self, calls: Sequence[_Call]) -> dict[str, Outcome]:
+        """Answers kept from earlier searches, and verdicts that this very judge gave on the same prompts."""
+        kept = kept_answers(self.study, {call.key for call in calls})
+        found = {
+            call.key: outcome_of(answer_from(kept[call.key].answer), call.prompt, kept[call.key].cost)
+            for call in calls
+            if call.key in kept
+        }
+        missing = {call.prompt.hash: call.key for call in calls if call.key not in found}
+        ids = [row[0] for row in self.study.rows(
+            "SELECT judge_id, model, parameters FROM judges WHERE task = ? AND model = ? AND parameters = ?",
+            [self.prompt.task.task, self.settings.model, _parameters(self.settings)],
+        )]  # fmt: skip
+        if missing and ids:
+            for (prompt_hash, repetition), verdict in same_inputs(self.study, missing, ids).items():
+                if repetition == 0 and verdict.label is not None:
+                    reading = Reading(verdict.label, verdict.parts, rationale=verdict.rationale)
+                    found[missing[prompt_hash]] = Outcome(
+                        reading, raw=verdict.raw, tokens_in=verdict.tokens_in, tokens_out=verdict.tokens_out,
+                        cost=verdict.cost, confidence=verdict.confidence, confidence_source=verdict.confidence_source,
+                    )  # fmt: skip
+        return found
+
+    async def _ask_all(self, calls: Sequence[_Call]) -> dict[str, Outcome]:
+        found: dict[str, Outcome] = {}
+        waiting: list[tuple[str, KeptAnswer]] = []
+        faults: list[Exception] = []
+        places = asyncio.Semaphore(self._concurrency)
+
+        async def one(call: _Call) -> None:
+            async with places:
+                if faults:
+                    return
+                if not self.budget.reserve(call.most):
+                    raise at_cap(self.budget)
+                answer = await self._backend.ask(
+                    Question(call.prompt.messages, schema_of(call.prompt.menu), self.settings.seed)
+                )
+            cost = self.budget.settle(call.most, answer.tokens_in, answer.tokens_out, answered=not answer.failure)
+            found[call.key] = outcome_of(answer, call.prompt, cost)
+            self.tally.asked += 1
+            if answer.failure in ON_THE_WAY:
+                self.tally.failures += 1
+            else:
+                waiting.append((call.key, KeptAnswer(answer_json(answer), cost)))
+            if len(waiting) >= _BATCH:
+                self._keep(waiting)
+            self._told()
+
+        async def safely(call: _Call) -> None:
+            """What is on its way when another call fails is waited for: it is paid for, and kept."""
+            try:
+                await one(call)
+            except Exception as fault:
+                faults.append(fault)
+
+        try:
+            await asyncio.gather(*(safely(call) for call in calls))
+        finally:
+            self._keep(waiting)
+        if faults:
+            raise faults[0]
+        return found
+
+    def _keep(self, waiting: list[tuple[str, KeptAnswer]]) -> None:
+        if waiting:
+            keep_answers(self.study, "verdict", self.prompt.task.task, waiting, now().isoformat())
+            waiting.clear()
+
+
+class Reflector:
+    """Asks the reflecting model for new instructions."""
+
+    def __init__(
+        self, study: Study, task: str, settings: ModelSettings, backend: Backend, budget: Budget, runner: asyncio.Runner
+    ) -> None:
+        self.study, self.task, self.settings, self.budget = study, task, settings, budget
+        self.asked = 0
+        self._backend, self._runner = backend, runner
+
+    def ask(self, text: str, number: int) -> str | None:
+        """The model's answer, None when it gave none; `number` tells two like questions of one search apart.
+
+        Raises:
+            CapReachedError, ServerUnusableError
+        """
+        messages = [{"role": "user", "content": text}]
+        seed = None if self.settings.seed is None else self.settings.seed + number
+        key = _key(self.settings, digest("prompt", messages), seed)
+        if (kept := kept_answers(self.study, [key]).get(key)) is not None:
+            return answer_from(kept.answer).text
+        self.asked += 1
+        answer, cost = self._runner.run(self._ask(messages, seed))
+        if answer.failure:
+            return None
+        keep_answers(self.study, "reflection", self.task, [(key, KeptAnswer(answer_json(answer), cost))], _time())
+        return answer.text
+
+    async def _ask(self, messages: Sequence[Mapping[str, str]], seed: int | None) -> tuple[Answer, float | None]:
+        size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
+        most = self.budget.most(size + SCHEMA_BYTES, self.settings.max_tokens)
+        if not self.budget.reserve(most):
+            raise at_cap(self.budget)
+        answer = await self._backend.ask(Question(messages, {}, seed))
+        cost = self.budget.settle(most, answer.tokens_in, answer.tokens_out, answered=not answer.failure)
+        return answer, cost
+
+
+def _time() -> str:
+    return now().isoformat()
+
+
+def at_cap(budget: Budget) -> CapReachedError:
+    """The refusal to make a call that could pass the cap."""
+    return CapReachedError(
+        f"The next call could pass the cap of ${budget.cap or 0:,.2f}.",
+        f"${budget.spent:,.2f} were spent now. Every answer is kept.",
+        "The same command with a higher --max-cost goes on where it stopped.",
+    )
+
+
+def _parameters(settings: ModelSettings) -> str:
+    from store.records import canonical_json
+
+    return canonical_json(settings.as_json())
+
+
+def _key(settings: ModelSettings, prompt_hash: str, seed: int | None) -> str:
+    """What makes two questions the same: model, parameters, prompt and seed."""
+    return digest("answer", settings.model, settings.as_json(), prompt_hash, seed)
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """An answer as JSON members; token probabilities are left out, the label's own is in the verdict."""
+    return {name: value for name, value in asdict(answer).items() if name != "logprobs" and value not in (None, "")}
+
+
+def answer_from(members: Mapping[str, Any]) -> Answer:
+    """An answer from its members; those that this version does not know are left out."""
+    known = {one.name for one in fields(Answer)} - {"logprobs"}
+    return Answer(**{name: value for name, value in members.items() if name in known})
