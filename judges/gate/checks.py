@@ -204,7 +204,7 @@ def _more(name: str, title: str, statistic: Statistic, bound: float, judged: int
         return f"{_mend(name, title)}; it is too close to the bound to be decided by labels"
     own = max(needed - statistic.n, 1)
     if name == "precision":
-        which = f"label {own} more items the judge calls {title}"
+        which = f"label {own} more items the judge calls {title} (overread sample --by verdict)"
         total = own
     else:
         total = math.ceil(own * judged / statistic.n)
