@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+from judges.benchmarks.benchmark import Sample, SampledBenchmark, benchmark_names, get_benchmark
 from store.events import EventDraft
 from store.records import LabelState
 from store.study import Study
 
 TRUTH = "sample-truth"
 """The annotator under whose name the sample's truth is given."""
+FIRST = "halumem"
+"""The benchmark whose sample is shown when none is named."""
 _BATCH = 200
 
 
@@ -25,21 +26,32 @@ class SampleRun(NamedTuple):
     files: tuple[Path, ...]
 
 
-def sample_folder() -> Path:
-    """Where the sample lies: inside the installed package, or beside it in a checkout."""
-    installed = Path(str(resources.files("annotate"))) / "sample_data" / "halumem"
-    return installed if installed.is_dir() else Path(__file__).resolve().parent.parent / "sample_data" / "halumem"
+def sampled_benchmarks() -> list[str]:
+    """The benchmarks that ship a sample."""
+    return [name for name in benchmark_names() if isinstance(get_benchmark(name), SampledBenchmark)]
+
+
+def sample_folder(benchmark: str = FIRST) -> Path:
+    """Where a sample lies: inside the installed package, or beside it in a checkout."""
+    installed = Path(str(resources.files("annotate"))) / "sample_data" / benchmark
+    return installed if installed.is_dir() else Path(__file__).resolve().parent.parent / "sample_data" / benchmark
+
+
+def sample_of(benchmark: str = FIRST) -> Sample:
+    """A benchmark's sample.
+
+    Raises:
+        KeyError: it ships none.
+    """
+    found = get_benchmark(benchmark)
+    if not isinstance(found, SampledBenchmark):
+        raise KeyError(benchmark)
+    return found.sample(sample_folder(benchmark))
 
 
 def sample_runs() -> list[SampleRun]:
-    """The systems of the sample, by name."""
-    folder = sample_folder()
-    results = sorted(folder.glob("*_eval_stat_result.json"))
-    return [
-        SampleRun(name, (path, folder / f"{name}_eval_results.jsonl"))
-        for path in results
-        for name in [path.name.removesuffix("_eval_stat_result.json")]
-    ]
+    """The systems of the first sample, by name."""
+    return [SampleRun(source.system, source.files) for source in sample_of().sources]
 
 
 def label_sample(study: Study) -> int:
@@ -60,26 +72,12 @@ def label_sample(study: Study) -> int:
 
 
 def truth_of(study: Study) -> dict[str, LabelState]:
-    """The true label of each sample item of a study, by item id."""
-    truth = _truth()
-    rows = study.rows("SELECT item_id, system, task, natural_key FROM current_items ORDER BY item_id")
-    found = {item_id: truth.get((system, task, _key(key))) for item_id, system, task, key in rows}
+    """The true label of each sample item of a study, by item id; {} where the sample's files carry the labels."""
+    truth = sample_of(study.benchmark).truth
+    if truth is None:
+        return {}
+    rows = study.rows("SELECT item_id, system, task, natural_key, extra FROM current_items ORDER BY item_id")
+    found = {
+        item_id: truth(system, task, json.loads(key), json.loads(extra)) for item_id, system, task, key, extra in rows
+    }
     return {item_id: state for item_id, state in found.items() if state is not None}
-
-
-def _truth() -> Mapping[tuple[str, str, str], LabelState]:
-    with (sample_folder() / "truth.csv").open(encoding="utf-8", newline="") as source:
-        return {(row["system"], row["task"], _row_key(row)): _state(row) for row in csv.DictReader(source)}
-
-
-def _state(row: Mapping[str, str]) -> LabelState:
-    return LabelState(value=row["truth"], parts={"included": row["truth_flag"]} if row["truth_flag"] else {})
-
-
-def _row_key(row: Mapping[str, str]) -> str:
-    return f"{row['uuid']}/{row['ssession_id']}/{row['key']}"
-
-
-def _key(natural_key: str) -> str:
-    uuid, session, key, *_ = json.loads(natural_key)
-    return f"{uuid}/{session}/{key}"

@@ -204,9 +204,10 @@ def label_probability(answer: Answer, span: tuple[int, int] | None) -> float | N
     """
     if not answer.logprobs or span is None or answer.text is None:
         return None
-    if "".join(token for token, _ in answer.logprobs) != answer.text:
+    start = "".join(token for token, _ in answer.logprobs).find(answer.text)
+    if start < 0:
         return None
-    total, position = 0.0, 0
+    total, position = 0.0, -start  # some servers list an end mark, or blanks that they then cut off
     for token, logprob in answer.logprobs:
         end = position + len(token)
         if position < span[1] and end > span[0]:

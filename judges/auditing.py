@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
+from judges.audit_columns import LabelledTask, labelled_tasks
+from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit import audit
 from judges.calibration.audit_result import Audit, Settings
-from judges.collect import audit_records, task_definitions
+from judges.collect import task_definitions
 from judges.part_audit import audit_parts
 from store.items import count_items
 from store.study import Study
 
+EPSILON = 0.2
+"""The margin of the alternative annotator test for experts (Calderon et al. 2025)."""
 
-def audit_study(study: Study, *, task: str = "", judge: str = "", settings: Settings | None = None) -> Audit:
+Depth = Literal["agreement", "brief", "whole"]
+"""agreement: numbers of agreement only. brief: with danger, anchoring and the annotator test. whole: with everything
+the judge may lean on."""
+
+
+def audit_study(
+    study: Study,
+    *,
+    task: str = "",
+    judge: str = "",
+    settings: Settings | None = None,
+    depth: Depth = "agreement",
+    epsilon: float = EPSILON,
+) -> Audit:
     """Audit all tasks (or one) and all judges (or one)."""
     tasks = {name: definition for name, definition in task_definitions(study).items() if task in ("", name)}
-    found = audit(audit_records(study, tasks, judge), study.path.name, settings)
+    labelled = labelled_tasks(study, tasks, judge)
+    found = audit([one.columns for one in labelled.values()], study.path.name, settings)
     counts = count_items(study)
     whole = {
         name: replace(
@@ -28,4 +48,37 @@ def audit_study(study: Study, *, task: str = "", judge: str = "", settings: Sett
         name: {part: replace(block, items=counts.get(name, 0)) for part, block in parts.items()}
         for name, parts in audit_parts(study, tasks, judge, found.settings).items()
     }
-    return replace(found, tasks=whole, declared=declared)
+    found = replace(found, tasks=whole, declared=declared)
+    return found if depth == "agreement" else _with_trust(study, found, tasks, labelled, depth, epsilon)
+
+
+def _with_trust(
+    study: Study,
+    found: Audit,
+    tasks: Mapping[str, TaskDefinition],
+    labelled: Mapping[str, LabelledTask],
+    depth: Depth,
+    epsilon: float,
+) -> Audit:
+    from judges.benchmarks.background import BackgroundBenchmark
+    from judges.benchmarks.benchmark import get_benchmark
+    from judges.trust import trust_of
+
+    benchmark = get_benchmark(study.benchmark)
+    trusted = {
+        name: replace(
+            result,
+            trust=trust_of(
+                study,
+                tasks[name],
+                labelled[name],
+                found.settings,
+                benchmark,
+                epsilon=epsilon,
+                complete=depth == "whole",
+            ),
+        )
+        for name, result in found.tasks.items()
+    }
+    published = benchmark.published_agreement() if isinstance(benchmark, BackgroundBenchmark) else ()
+    return replace(found, tasks=trusted, published=published)

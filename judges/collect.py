@@ -83,9 +83,10 @@ def provenance(labels: Mapping[str, FinalLabel]) -> dict[str, dict[str, Any]]:
 
 
 def scored_items(
-    study: Study, system: str, judge: str, labels: Mapping[str, FinalLabel] | None = None
+    study: Study, system: str, judge: str | Sequence[str], labels: Mapping[str, FinalLabel] | None = None
 ) -> Iterator[ScoredItem]:
-    """A system's items with one judge's verdicts and people's final labels, in verdict order."""
+    """A system's items with the verdicts of one judge (or a `JudgeSet`'s names) and people's final labels, in verdict
+    order."""
     known = labels or {}
     for item, verdict in stream_scored(study, system, judge):
         label = known.get(item.item_id)
@@ -108,16 +109,25 @@ def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str 
     ))  # fmt: skip
     return [
         TaskRecords(
-            task=task, label_set=_label_set(definition.values, definition.level, definition.labels),
-            items=list(_audit_items(study, task, labels, verdicts)),
-            parts={
-                part.id: _label_set(tuple(label.value for label in part.labels), "nominal", part.labels)
-                for part in definition.parts if part.required and part.kind == "choice" and len(part.labels) > 1
-            },
+            task=task, label_set=label_set_of(definition),
+            items=list(_audit_items(study, task, labels, verdicts)), parts=label_sets_of(definition),
             not_blind=seen.get(task, 0),
         )
         for task, definition in tasks.items() if definition.kind == "choice" and len(definition.values) > 1
     ]  # fmt: skip
+
+
+def label_set_of(task: TaskDefinition) -> LabelSet:
+    """The labels that a task's value takes."""
+    return _label_set(task.values, task.level, task.labels)
+
+
+def label_sets_of(task: TaskDefinition) -> dict[str, LabelSet]:
+    """Those of the parts that are audited on their own: required choices."""
+    return {
+        part.id: _label_set(tuple(label.value for label in part.labels), "nominal", part.labels)
+        for part in task.parts if part.required and part.kind == "choice" and len(part.labels) > 1
+    }  # fmt: skip
 
 
 def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...]) -> LabelSet:
@@ -203,14 +213,14 @@ def _audit_items(
     verdicts: Mapping[str, Mapping[str, JudgeVerdict]],
 ) -> Iterator[AuditItem]:
     rows = study.stream(
-        """SELECT item_id, group_key, system, slices FROM current_items WHERE task = ?
+        """SELECT item_id, cluster_key, group_key, system, slices FROM current_items WHERE task = ?
         ORDER BY system, position, item_id""",
         [task],
     )
-    for item_id, group, system, slices in rows:
+    for item_id, cluster, group, system, slices in rows:
         said = labels.get(item_id)
         if said is not None:
             yield AuditItem(
-                item_id, said.people, verdicts.get(item_id, {}), said.adjudicated, group=group, system=system,
-                slices=json.loads(slices), stream=said.stream,
+                item_id, said.people, verdicts.get(item_id, {}), said.adjudicated, cluster=cluster,
+                group=group, system=system, slices=json.loads(slices), stream=said.stream,
             )  # fmt: skip

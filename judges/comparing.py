@@ -56,7 +56,7 @@ def difference_json(one: Difference) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def compare_systems_of(corrections: Corrections, a: str, b: str, judge: str) -> SystemComparison:
+def compare_systems_of(corrections: Corrections, a: str, b: str, judge: str | Sequence[str]) -> SystemComparison:
     """What people would say of two systems.
 
     Raises:
@@ -162,7 +162,10 @@ def reordered(block: Block, keys: Sequence[str], order: Sequence[str], drawn: se
 
 
 def leaderboards(
-    corrections: Corrections, scores: Mapping[str, CorrectedScores], judge: str, metrics: Sequence[str] = ()
+    corrections: Corrections,
+    scores: Mapping[str, CorrectedScores],
+    judge: str | Sequence[str],
+    metrics: Sequence[str] = (),
 ) -> dict[str, list[Rank]]:
     """Systems in order by each metric that labels speak of, with the ranks that they cannot tell apart."""
     from judges.calibration.correction.leaderboard import leaderboard
@@ -241,7 +244,7 @@ class Transported:
         }  # fmt: skip
 
 
-def transported(corrections: Corrections, calibrated_on: str, system: str, judge: str) -> Transported:
+def transported(corrections: Corrections, calibrated_on: str, system: str, judge: str | Sequence[str]) -> Transported:
     """What a system would score if the judge errs on it as it does on the one where people labelled.
 
     Raises:

@@ -39,23 +39,25 @@ class Corrections:
         self.benchmark = get_benchmark(study.benchmark)
         self.labels = blind_labels(study)
         self._parts = ServedParts(study, self.labels)
-        self._blocks: dict[tuple[str, str], StudyBlocks] = {}
+        self._blocks: dict[tuple[str, tuple[str, ...]], StudyBlocks] = {}
 
-    def blocks(self, system: str, judge: str) -> StudyBlocks:
-        """What a correction of this system reads.
+    def blocks(self, system: str, judge: str | Sequence[str]) -> StudyBlocks:
+        """What a correction of this system reads; the judge is one name, or those of a `JudgeSet`.
 
         Raises:
             TypeError: the benchmark has nothing to correct.
         """
         if not isinstance(self.benchmark, CorrectableBenchmark):
             raise TypeError(f"{self.study.benchmark} has nothing to correct")
-        key = (system, judge)
+        names = (judge,) if isinstance(judge, str) else tuple(judge)
+        key = (system, names)
         if key not in self._blocks:
-            self._blocks[key] = study_blocks(self.study, self.benchmark, system, judge, self.labels, self._parts)
+            self._blocks[key] = study_blocks(self.study, self.benchmark, system, names, self.labels, self._parts)
         return self._blocks[key]
 
-    def corrected(self, system: str, judge: str) -> CorrectedScores | None:
-        """What people would have scored on all items; None when the benchmark has nothing to correct.
+    def corrected(self, system: str, judge: str | Sequence[str]) -> CorrectedScores | None:
+        """What people would have scored on all items; None when there is nothing to correct: none of the system's tasks
+        adds to a total (the rankings of HalBench).
 
         Only blind labels on the served part of an estimate draw enter; a label on an item beyond it does not.
         """
@@ -64,6 +66,8 @@ class Corrections:
         if not isinstance(self.benchmark, CorrectableBenchmark):
             return None
         found = self.blocks(system, judge)
+        if not found.blocks:
+            return None
         scores = corrected_scores(found.blocks, combined(self.benchmark), self.settings([found]))
         bounded: frozenset[str] = getattr(self.benchmark, "bounded", frozenset)()
         metrics = {name: _within_unit(one) if name in bounded else one for name, one in scores.metrics.items()}
@@ -82,7 +86,7 @@ class Corrections:
         return CorrectionSettings(provenance=provenance, shares=shares_of(self.benchmark))
 
 
-def correct_study(study: Study, system: str, judge: str) -> CorrectedScores | None:
+def correct_study(study: Study, system: str, judge: str | Sequence[str]) -> CorrectedScores | None:
     """`Corrections.corrected` of one system."""
     return Corrections(study).corrected(system, judge)
 
@@ -100,7 +104,7 @@ def study_blocks(
     study: Study,
     benchmark: CorrectableBenchmark,
     system: str,
-    judge: str,
+    judge: Sequence[str],
     labels: Mapping[str, BlindLabels],
     parts: ServedParts,
 ) -> StudyBlocks:
@@ -112,10 +116,10 @@ def study_blocks(
             by_task.setdefault(item.task, []).append(item)
     definitions = task_definitions(study)
     by_task = {task: items for task, items in by_task.items() if task in definitions}
-    tuned = tuned_for(study, judge)
+    tuned = frozenset[str]().union(*(tuned_for(study, name) for name in judge))
     served = {task: _untuned(parts.part(task, items), items, tuned) for task, items in by_task.items()}
     blocks = [_block(benchmark, definitions[task], items, served[task], labels) for task, items in by_task.items()]
-    return StudyBlocks(blocks, by_task, served)
+    return StudyBlocks([block for block in blocks if block.terms], by_task, served)
 
 
 def _untuned(part: Served, items: Sequence[ScoredItem], tuned: frozenset[str]) -> Served:

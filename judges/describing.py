@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ def describe_system(
     study: Study,
     benchmark: DescribingBenchmark,
     system: str,
-    judge: str,
+    judge: str | Sequence[str],
     labels: Mapping[str, FinalLabel],
     facts: Facts,
 ) -> SystemDescription:
@@ -48,6 +48,8 @@ def describe_system(
     )
 
 
-def warnings_of(study: Study, benchmark: DescribingBenchmark, system: str, judge: str, facts: Facts) -> tuple[str, ...]:
+def warnings_of(
+    study: Study, benchmark: DescribingBenchmark, system: str, judge: str | Sequence[str], facts: Facts
+) -> tuple[str, ...]:
     """What one must know to read a system's scores as coded."""
     return tuple(benchmark.warnings(scored_items(study, system, judge), facts))

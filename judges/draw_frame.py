@@ -52,11 +52,7 @@ def drawable_tasks(study: Study, task: str = "") -> list[str]:
     if task and task not in definitions:
         raise UsageError(f"There is no task {task!r}.", f"Tasks of this study: {', '.join(definitions)}.")
     if task and task not in found:
-        why = (
-            "The study has no items of it."
-            if not counts.get(task)
-            else "Its task does not say what a label of it is made of."
-        )
+        why = "The study has no items of it." if not counts.get(task) else "The desk cannot take its decisions."
         raise UsageError(f"Nothing can be drawn of task {task!r}.", why, f"There are: {', '.join(found) or 'none'}.")
     if not found:
         raise UsageError("The study has no items to draw.", "", f"overread --study {study.path.name} import FILE")

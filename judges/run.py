@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from judges.asking import Asker, Outcome, Prepared
-from judges.backends.answer import ServerUnusableError
+from judges.backends.answer import Answer, ServerUnusableError
 from judges.drift import Drift, anchors_of, compare_judges
 from judges.menu import NoMenuError
 from judges.served import Family, Served, SplitBy
@@ -285,7 +285,7 @@ class JudgeRun:
         key = (job.prepared.hash, job.repetition)
         try:
             outcome = await self.asker.ask(job.prepared, job.repetition)
-            served = _served(outcome)
+            served = served_by_answer(outcome.answer)
             if served is not None and not self.family.is_known(served) and not anchor:
                 self._changed.append(served)
                 self._held_back.append((job, outcome))
@@ -297,17 +297,17 @@ class JudgeRun:
 
     async def _settle(self, job: Job, outcome: Outcome) -> None:
         """Store a verdict, and those that follow it."""
-        served = _served(outcome)
+        served = served_by_answer(outcome.answer)
         judge = self.family.record_of(served) if served is not None else self.asker.judge
         if judge.judge_id not in self._known_judges:
             self._known_judges.add(judge.judge_id)
             await asyncio.to_thread(add_judge, self.study, judge)
-        judged = _judged(job, outcome, judge.judge_id)
+        judged = judged_of(job, outcome, judge.judge_id)
         self._remember((job.prepared.hash, job.repetition), judged.verdict)
         self._count(judged)
         waiting = [self._store(judged)]
         for follower in self._followers.pop((job.prepared.hash, job.repetition), []):
-            waiting.append(self._store(linked := _linked(follower, judged.verdict, judged.call.prompt_hash)))
+            waiting.append(self._store(linked := linked_of(follower, judged.verdict, judged.call.prompt_hash)))
             self._count(linked)
         await asyncio.gather(*waiting)
 
@@ -489,13 +489,13 @@ class JudgeRun:
     async def _without_asking(self, job: Job, same: dict[tuple[str, int], VerdictRecord]) -> bool:
         """Settle what needs no call: given by a rule of the benchmark, or the same as what was asked before."""
         if job.prepared.given is not None:
-            judged = _judged(job, job.prepared.given, self.asker.judge.judge_id)
+            judged = judged_of(job, job.prepared.given, self.asker.judge.judge_id)
             self._count(judged)
             await self._store_soon(judged)
             return True
         key = (job.prepared.hash, job.repetition)
         if known := same.get(key) or self._recent.get(key):
-            linked = _linked(job, known, job.prepared.hash)
+            linked = linked_of(job, known, job.prepared.hash)
             self._count(linked)
             await self._store_soon(linked)
             return True
@@ -506,15 +506,15 @@ class JudgeRun:
         return False
 
 
-def _served(outcome: Outcome) -> Served | None:
+def served_by_answer(answer: Answer | None) -> Served | None:
     """What answered; None when nothing did."""
-    answer = outcome.answer
     if answer is None or answer.failure:
         return None
     return Served(answer.model, answer.fingerprint)
 
 
-def _judged(job: Job, outcome: Outcome, judge_id: str) -> Judged:
+def judged_of(job: Job, outcome: Outcome, judge_id: str) -> Judged:
+    """The verdict and its call, as they are stored."""
     item, reading, answer = job.item, outcome.reading, outcome.answer
     verdict = VerdictRecord(
         item_id=item.item_id, content_hash=item.content_hash, judge_id=judge_id, label=reading.label,
@@ -534,7 +534,7 @@ def _judged(job: Job, outcome: Outcome, judge_id: str) -> Judged:
     return Judged(verdict, call)
 
 
-def _linked(job: Job, verdict: VerdictRecord, prompt_hash: str) -> Judged:
+def linked_of(job: Job, verdict: VerdictRecord, prompt_hash: str) -> Judged:
     """The verdict of the identical input, as this item's own: nothing was called and nothing was paid for it."""
     own = replace(
         verdict, item_id=job.item.item_id, content_hash=job.item.content_hash, route=SAME_INPUT,

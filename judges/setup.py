@@ -47,6 +47,8 @@ class JudgeOptions:
     prices: Path | None = None
     split_by: SplitBy = "fingerprint"
     extra: Mapping[str, Any] = field(default_factory=dict)
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    """What else makes the judge what it is and is not sent (the hash of a model's file)."""
 
     @property
     def settings(self) -> ModelSettings:
@@ -108,7 +110,7 @@ def make_askers(
 ) -> list[ChatAsker]:
     """One chat judge a task, all under one name that no other judge of this study bears."""
     prompts = [judge_prompt(study, task, options.language) for task in tasks]
-    parameters = options.settings.as_json()
+    parameters = {**options.settings.as_json(), **options.identity}
     if options.samples > 1:
         warm = {"sample_temperature": SAMPLE_TEMPERATURE} if options.temperature == 0 else {}
         parameters = {**parameters, "samples": options.samples, **warm}

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+LEAN_MEMORY = "96MB"
+"""For queries whose result is columns; one that cannot do with so little is given what there is."""
+
 
 class Database:
     """One open DuckDB file.
@@ -60,6 +63,27 @@ class Database:
         """All rows of a query."""
         with self.cursor() as cursor, private_umask():
             return cursor.execute(query, list(parameters)).fetchall()
+
+    def columns(self, query: str, parameters: Sequence[Any]) -> dict[str, Any]:
+        """All rows of a query as NumPy arrays by column.
+
+        Few of the file's blocks stay in memory meanwhile: a scan that reads each once gains nothing from more.
+        """
+        import duckdb
+
+        with self.cursor() as cursor, private_umask():
+            limit = cursor.execute("SELECT current_setting('memory_limit')").fetchone()
+            usual = f"SET memory_limit = '{limit[0] if limit else ''}'"
+            try:
+                with contextlib.suppress(duckdb.OutOfMemoryException):
+                    cursor.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
+                found: dict[str, Any] = cursor.execute(query, list(parameters)).fetchnumpy()
+            except duckdb.OutOfMemoryException:
+                cursor.execute(usual)
+                found = cursor.execute(query, list(parameters)).fetchnumpy()
+            finally:
+                cursor.execute(usual)
+            return found
 
     def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""

@@ -193,16 +193,23 @@ def judges(study: Study, task: str = "") -> list[str]:
     ]
 
 
-def stream_scored(study: Study, system: str, judge: str) -> Iterator[tuple[StoredItem, VerdictRecord | None]]:
-    """Items of a system with one judge's verdict (first repetition): in verdict order, then those without one."""
+def stream_scored(
+    study: Study, system: str, judge: str | Sequence[str]
+) -> Iterator[tuple[StoredItem, VerdictRecord | None]]:
+    """Items of a system with one judge's verdict (first repetition): in verdict order, then those without one.
+
+    Args:
+        judge: several are given only if no two of them judged the same task.
+    """
     items = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
     verdicts = ", ".join(f"v.{name.strip()}" for name in VERDICT_COLUMNS.split(","))
     query = f"""SELECT {items}, {verdicts} FROM current_items i
-        LEFT JOIN (SELECT v.* FROM verdicts v JOIN judges j USING (judge_id) WHERE j.name = ? AND v.repetition = 0) v
+        LEFT JOIN (SELECT v.* FROM verdicts v JOIN judges j USING (judge_id)
+            WHERE j.name IN (SELECT unnest(?::VARCHAR[])) AND v.repetition = 0) v
         ON v.item_id = i.item_id AND v.content_hash = i.content_hash
         WHERE i.system = ? ORDER BY v.position IS NULL, v.position, i.position, i.item_id"""
     width = len(ITEM_COLUMNS.split(","))
-    for row in study.stream(query, [judge, system]):
+    for row in study.stream(query, [[judge] if isinstance(judge, str) else list(judge), system]):
         verdict = verdict_of_row(row[width:]) if row[width] is not None else None
         yield item_of_row(row[:width]), verdict
 

@@ -199,12 +199,16 @@ def flagged_items(study: Study, judge_ids: Sequence[str], limit: int = 1000) -> 
     )
 
 
-def batch_requests(study: Study, custom_ids: Sequence[str]) -> dict[str, BatchRequest]:
-    """The requests of these lines; unknown ones are left out."""
+def batch_requests(study: Study, custom_ids: Sequence[str]) -> dict[str, list[BatchRequest]]:
+    """What these lines are for: the item that was asked about first, then those with the identical input."""
     rows = study.rows(
-        "SELECT * FROM batch_requests WHERE custom_id IN (SELECT unnest(?::VARCHAR[]))", [list(custom_ids)]
+        "SELECT * FROM batch_requests WHERE custom_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY rowid",
+        [list(custom_ids)],
     )
-    return {row[0]: BatchRequest(*row) for row in rows}
+    found: dict[str, list[BatchRequest]] = {}
+    for row in rows:
+        found.setdefault(row[0], []).append(BatchRequest(*row))
+    return found
 
 
 # Writing
@@ -239,7 +243,7 @@ def write_judged(study: Study, run_id: str, judged: Sequence[Judged]) -> Future[
     """Store verdicts with their calls, in one transaction, behind whatever labels wait.
 
     A slot that holds a failure takes the new answer, and the failed one stays with its call. A slot that holds a label
-    keeps it: nothing is ever judged over. The future's result is how many verdicts were stored.
+    keeps it: nothing is ever judged over. The future's result are the ids of the verdicts stored.
     """
     text = json.dumps([_row(run_id, one) for one in judged], ensure_ascii=False)
     if has_broken_pair(text):
@@ -253,7 +257,7 @@ def write_requests(study: Study, requests: Sequence[BatchRequest]) -> None:
     text = json.dumps([asdict(one) for one in requests])
     _write(study, lambda c: c.execute(
         f"""INSERT INTO batch_requests SELECT r.* FROM (SELECT unnest(from_json(?, '{shape}')) AS r)
-        WHERE r.custom_id NOT IN (SELECT custom_id FROM batch_requests)""", [text],
+        WHERE (r.custom_id, r.item_id) NOT IN (SELECT (custom_id, item_id) FROM batch_requests)""", [text],
     )).result()  # fmt: skip
 
 
@@ -292,7 +296,7 @@ def _row(run_id: str, judged: Judged) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _store(connection: Any, text: str) -> int:
+def _store(connection: Any, text: str) -> set[str]:
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE stage_judged AS
         SELECT r.* FROM (SELECT unnest(from_json(?, '{_shape(_ROW)}')) AS r)""",
@@ -315,7 +319,7 @@ def _store(connection: Any, text: str) -> int:
         same_as, served_model, fingerprint, finish_reason, answer_format, language, attempts, latency_ms, failure,
         why, signs, remarks, samples, NULL, CAST(nullif(at_time, '') AS TIMESTAMPTZ) FROM stage_judged"""
     )
-    stored: int = connection.execute("SELECT count(*) FROM stage_judged").fetchone()[0]
+    stored = {row[0] for row in connection.execute("SELECT verdict_id FROM stage_judged").fetchall()}
     connection.execute("DROP TABLE stage_held")
     connection.execute("DROP TABLE stage_judged")
     return stored

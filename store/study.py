@@ -132,6 +132,13 @@ class Study:
         """All rows of a query, read on a cursor of its own."""
         return self._database.rows(query, parameters)
 
+    def columns(self, query: str, parameters: Sequence[Any] = ()) -> dict[str, Any]:
+        """The columns of a query's result by name, as NumPy arrays: a million rows without a million objects.
+
+        A column that may hold NULL comes as a masked array: let the query say what stands for it.
+        """
+        return self._database.columns(query, parameters)
+
     def stream(self, query: str, parameters: Sequence[Any] = (), *, batch: int = 2000) -> Iterator[tuple[Any, ...]]:
         """The rows of a query in batches, so that memory does not grow with the study."""
         return self._database.stream(query, parameters, batch)

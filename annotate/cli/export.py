@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from store.errors import UsageError
 if TYPE_CHECKING:
     from store.study import Study
 
-FORMATS = ("native", "jsonl", "csv", "verdicts", "scores", "inspect", "mlflow")
+FORMATS = ("native", "jsonl", "csv", "bugs", "verdicts", "scores", "inspect", "mlflow")
 _BY_SUFFIX = {".jsonl": "jsonl", ".csv": "csv", ".json": "native"}
 
 
@@ -39,6 +40,9 @@ def export(
 ) -> None:
     """Write labels and verdicts; `native` is the benchmark's own file with people's labels put in.
 
+    Beside a native file stand NAME.changes.jsonl (what was changed, by whom, when and why) and, if people marked
+    references wrong, NAME.reference_wrong.jsonl. `bugs` writes those of all systems as one list for the benchmark's
+    authors: FILE.jsonl, or FILE.md to read.
     `verdicts` are calibrated: for each item who decided, how far to trust it, under which certificate. `scores` are the
     scores as coded, overridden and corrected. `inspect` and `mlflow` are read by those tools.
 
@@ -47,6 +51,7 @@ def export(
     from annotate.cli.main import study_path
     from annotate.cli.output import say
     from annotate.cli.study import tell_notices
+    from annotate.exchange.bugs import export_bugs
     from annotate.exchange.exporting import export_csv, export_jsonl
     from store.study import Study
 
@@ -62,6 +67,8 @@ def export(
             say(f"{file}: {export_jsonl(study, file):,} items")
         elif chosen == "csv":
             say(f"{file}: {export_csv(study, file, excel=excel):,} labels")
+        elif chosen == "bugs":
+            say(f"{file}: {export_bugs(study, file):,} references that people marked wrong")
         elif chosen != "native":
             say(export_calibrated(study, file, chosen, system, judge, task, selective=selective))
         else:
@@ -120,26 +127,43 @@ def export_native(study: Study, file: Path, system: str, judge: str) -> list[str
     """
     from judges.benchmarks.benchmark import get_benchmark
     from judges.collect import final_labels, provenance, scored_items
+    from judges.judge_sets import judge_set
     from store.files import write_atomically
     from store.items import facts_of, judges, systems
 
     chosen_system = pick("system", system, systems(study))
-    chosen_judge = pick("judge", judge, judges(study))
+    chosen_judges = judge_set(study, judge).names if judge or judges(study) else ()
     refuse_imported(study, file)
     labels = final_labels(study)
-    items = scored_items(study, chosen_system, chosen_judge, labels)
+    items = scored_items(study, chosen_system, chosen_judges, labels)
     written = []
     native = get_benchmark(study.benchmark).write_native(items, facts_of(study, chosen_system), provenance(labels))
-    for number, output in enumerate(native):
-        target = file if number == 0 else file.with_name(f"{file.stem}{_ending(output.name)}")
+    first = ""
+    for output in native:
+        target = target_beside(file, first, output.name) if first else file
+        first = first or output.name
         refuse_imported(study, target)
         write_atomically(target, output.chunks)
-        written.append(f"{target}: {'the patched file' if number == 0 else 'what was changed, by whom, when and why'}")
+        written.append(f"{target}: {output.about}")
     return written
 
 
-def _ending(name: str) -> str:
-    return name[name.index(".") :] if "." in name else f".{name}"
+def target_beside(file: Path, first: str, name: str) -> Path:
+    """Where a further file of an export goes.
+
+    It differs from the file the user named as the benchmark's names for the two differ: beside `a.json`, written for
+    `r_query_answer.json`, `r_query_answer.changes.jsonl` is `a.changes.jsonl`, and `r_result.json` is `a_result.json`.
+
+    Args:
+        first, name: the benchmark's names of the first file and of this one.
+    """
+    stem = first.rpartition(".")[0] or first
+    if name.startswith(f"{stem}."):
+        return file.with_name(file.stem + name[len(stem) :])
+    of_first, of_this = stem.split("_"), name.split("_")
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(of_first, of_this, strict=False)))
+    kind, ours = "_".join(of_first[shared:]), "_".join(of_this[shared:])
+    return file.with_name(f"{file.stem.removesuffix(f'_{kind}')}_{ours}")
 
 
 def pick(what: str, wanted: str, there: list[str]) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
 from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from judges.backends.answer import AnswerFormat
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
     from judges.gate.full_run import Passage
     from judges.panel import PanelResult
     from judges.run import RunResult, RunState, Scope
+    from judges.served import SplitBy
     from judges.setup import JudgeOptions
     from store.study import Study
 
@@ -50,7 +53,9 @@ def judge(
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", min=0, help="Stop before US dollars pass this.")
     ] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Most calls on their way at a time.")] = 8,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=0, help="Most calls at a time; 8, or 2 of --gguf.")
+    ] = 0,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again where no verdict could be read.")
     ] = False,
@@ -67,6 +72,10 @@ def judge(
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
     prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
     split_by: Annotated[str, typer.Option("--split-by", help="What makes a server another one.")] = "fingerprint",
+    batch_out: Annotated[Path | None, typer.Option("--batch-out", help="Write the calls as a Batch file.")] = None,
+    batch_in: Annotated[list[Path] | None, typer.Option("--batch-in", help="Read a batch's output or errors.")] = None,
+    gguf: Annotated[Path | None, typer.Option("--gguf", help="A model's file, served here.")] = None,
+    room: Annotated[int, typer.Option("--context", min=512, help="For --gguf: tokens of prompt and answer.")] = 8192,
     rule: Annotated[str, typer.Option("--rule", help="A rule instead of a model: exact, contains, token_f1 …")] = "",
     right: Annotated[str, typer.Option("--right", help="The label of a rule's match.")] = "",
     wrong: Annotated[str, typer.Option("--wrong", help="The label of a rule's mismatch.")] = "",
@@ -76,6 +85,7 @@ def judge(
     compare: Annotated[
         tuple[str, str] | None, typer.Option("--compare", help="Compare two judges; calls nobody.")
     ] = None,
+    screen: Annotated[bool, typer.Option("--screen", help="Watch and stop the run on a screen.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Judge all through a gate that is not open.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -97,16 +107,20 @@ def judge(
             documents = comparison(study, chosen, *compare)
             _print(as_json, {"comparison": documents}, _compared_lines(documents))
             return
+        if batch_in:
+            read_batches(study, batch_in, prices, as_json)
+            return
         if panel:
             found = panels(study, chosen, panel, items, name)
             _print(as_json, {"panels": [one.as_json() for one in found]}, panel_lines(found))
             return
-        if not model and not rule:
+        if not model and not rule and gguf is None:
             raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
+        at_a_time = concurrency or (8 if gguf is None else 2)
         options = JudgeOptions(
-            model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort, answer_format,  # type: ignore[arg-type]
-            samples=samples, language=language, concurrency=concurrency, timeout_s=timeout, max_cost=max_cost,
-            prices=prices, split_by=split_by,  # type: ignore[arg-type]
+            model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort,
+            cast("AnswerFormat", answer_format), samples=samples, language=language, concurrency=at_a_time,
+            timeout_s=timeout, max_cost=max_cost, prices=prices, split_by=cast("SplitBy", split_by),
         )  # fmt: skip
         scopes = make_scopes(study, chosen, "labelled" if drift else items, repeat, retry_failed, options)
         kind = Kind(rule, right, wrong, embedding)
@@ -114,8 +128,13 @@ def judge(
             needs = estimates(study, chosen, scopes, options, kind)
             _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
             return
-        passages = through_the_gate(study, chosen, scopes, options, force, kind)
-        results = run_judges(study, chosen, scopes, options, kind)
+        if batch_out is not None:
+            through_the_gate(study, chosen, scopes, options, force, kind)
+            write_batches(study, chosen, scopes, options, batch_out, as_json)
+            return
+        with local_model(gguf, options, room) as served:
+            passages = through_the_gate(study, chosen, scopes, served, force, kind)
+            results = run_judges(study, chosen, scopes, served, kind, screen=screen)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
         more: dict[str, Any] = {"drift": documents} if documents else {}
         if passages:
@@ -125,6 +144,25 @@ def judge(
         _print(as_json, {"runs": [result.as_json() for result in results], **more},
                [*lines, *said, *_compared_lines(documents)])  # fmt: skip
         _leave(results)
+
+
+@contextmanager
+def local_model(gguf: Path | None, options: JudgeOptions, room: int) -> Iterator[JudgeOptions]:
+    """The options with the address of a model that is served here while inside, if there is one."""
+    if gguf is None:
+        yield options
+        return
+    from dataclasses import replace
+
+    from annotate.cli.output import note
+    from judges.backends.gguf import KEY_VARIABLE, serving_gguf
+
+    note(f"overread: loading {gguf.name} …")
+    with serving_gguf(gguf, concurrency=options.concurrency, context=room) as model:
+        yield replace(
+            options, model=options.model or model.name, base_url=model.base_url, key_variable=KEY_VARIABLE,
+            identity={"gguf_sha256": model.sha256[:16]},
+        )  # fmt: skip
 
 
 def _print(as_json: bool, document: dict[str, Any], lines: Sequence[str]) -> None:
@@ -276,32 +314,43 @@ def run_judges(
     scopes: Sequence[Scope],
     options: JudgeOptions,
     kind: Kind = Kind(),
-) -> list[RunResult]:
-    """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order."""
+    *,
+    screen: bool = False,
+) -> Sequence[RunResult]:
+    """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order.
+
+    With `screen` the judge screen shows the progress.
+    """
     import asyncio
 
+    from annotate.cli.judge_progress import watched
     from judges.setup import chat_backend, embedding_backend
 
-    async def whole() -> list[RunResult]:
+    async def whole(watch: Any) -> list[RunResult]:
         backend: Any = None
         if not kind.rule:
             backend = embedding_backend(options) if kind.embedding else chat_backend(options)
         try:
-            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes)
+            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes, watch)
         finally:
             if backend is not None:
                 await backend.close()
 
-    return asyncio.run(whole())
+    if screen:
+        from annotate.cli.label import require_terminal
+        from annotate.tui.screens.judge.screen import run_judge_app
+
+        require_terminal()
+        return run_judge_app(whole)
+    return asyncio.run(whole(watched))
 
 
-async def _one_by_one(study: Study, askers: Sequence[Any], scopes: Sequence[Scope]) -> list[RunResult]:
-    from annotate.cli.judge_progress import watched
+async def _one_by_one(study: Study, askers: Sequence[Any], scopes: Sequence[Scope], watch: Any) -> list[RunResult]:
     from judges.run import JudgeRun
 
     results: list[RunResult] = []
     for asker, scope in zip(askers, scopes, strict=True):
-        result = await watched(JudgeRun(study, asker, scope))
+        result = await watch(JudgeRun(study, asker, scope))
         results.append(result)
         if result.outcome != "done":
             break
@@ -373,6 +422,70 @@ def panel_lines(found: Sequence[PanelResult]) -> list[str]:
         + (f"; {one.absent:,} items lack a member's verdict" if one.absent else "")
         for one in found
     ]
+
+
+# Batch files
+
+
+def write_batches(
+    study: Study,
+    tasks: Sequence[TaskDefinition],
+    scopes: Sequence[Scope],
+    options: JudgeOptions,
+    path: Path,
+    as_json: bool,
+) -> None:
+    """Write the calls that the run would make as files for OpenAI's Batch API.
+
+    Raises:
+        UsageError: several samples are wanted. NotWrittenError: the file cannot be written.
+    """
+    from judges.batch import write_batch
+    from judges.run import JudgeRun
+    from store.files import not_written
+
+    if options.samples > 1:
+        raise UsageError("A batch takes one answer a call.", "", "Say --repeat K in place of --samples K.")
+    askers = _askers(study, tasks, options, Kind(), None)
+    runs = [JudgeRun(study, asker, scope) for asker, scope in zip(askers, scopes, strict=True)]
+    try:
+        out = write_batch(study, runs, path)
+    except OSError as error:
+        raise not_written(path, error) from error
+    names = ", ".join(file.name for file in out.files) or "no file"
+    lines = [f"{out.calls:,} calls written to {names}; {out.linked:,} items share one, {out.given:,} need none."]
+    if out.calls:
+        lines.append("Upload them as a batch; then: overread judge --batch-in OUTPUT.jsonl")
+    _print(as_json, {"batch": out.as_json()}, lines)
+
+
+def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, as_json: bool) -> None:
+    """Store the verdicts of a batch's output and error files.
+
+    Raises:
+        UsageError: there is no such file.
+    """
+    from annotate.cli.output import print_problems
+    from annotate.cli.study import require_files
+    from judges.backends.prices import Budget, load_prices
+    from judges.batch import read_batch
+
+    require_files(list(paths))
+    table = load_prices(prices)
+    found = [read_batch(study, path, lambda model: Budget(table.price_of(model), share=table.batch)) for path in paths]
+    for one in found:
+        print_problems(one.problems)
+    lines = []
+    for path, one in zip(paths, found, strict=True):
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(one.failures.items()))
+        lines.append(
+            f"{path.name}: {one.judged:,} judged, {one.linked:,} taken over from identical inputs, {one.same:,} known;"
+            f" no verdict: {kinds or 'none'}; {one.unanswered:,} not answered, {one.stale:,} on items that changed;"
+            f" {_money(one.cost)}"
+        )
+    _print(as_json, {"batches": [one.as_json() for one in found]}, lines)
+    if any(one.problems for one in found):
+        raise typer.Exit(EXIT_NO)
 
 
 # Comparing

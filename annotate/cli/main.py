@@ -100,13 +100,14 @@ def _load_commands() -> None:
         plan,
         report,
         retune,
+        rubric,
         sample,
         score,
         study,
     )
 
     for module in (
-        openings, study, sample, plan, label, judge, audit, score, report, retune, gate, export, doctor
+        openings, study, sample, plan, label, judge, rubric, audit, score, report, retune, gate, export, doctor
     ):  # fmt: skip
         module.register(app)
 

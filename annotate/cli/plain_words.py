@@ -18,8 +18,20 @@ from judges.benchmarks.benchmark import TaskDefinition
 from judges.benchmarks.decisions import decisions_of
 from store.records import LabelState
 
-ONLY_ON_A_SCREEN = frozenset({"find_next", "find_previous", "fold", "scroll_up", "scroll_down", "page_up", "page_down"})
-"""Actions that only move a screen."""
+ONLY_ON_A_SCREEN = frozenset(
+    {
+        "find_next",
+        "find_previous",
+        "fold",
+        "scroll_up",
+        "scroll_down",
+        "page_up",
+        "page_down",
+        "audit",
+        "disagreements",
+    }
+)
+"""Actions that only move a screen, or open one."""
 _MODES = {
     "blind": "Blind: no verdict is shown before your label",
     "revised": "The verdict has been shown to you",

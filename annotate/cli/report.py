@@ -43,17 +43,25 @@ def report(
     kappa: Annotated[
         float, typer.Option("--min-kappa", min=-1, max=1, help="Cohen's kappa that the judge has to reach.")
     ] = 0.60,
+    epsilon: Annotated[
+        float, typer.Option("--epsilon", min=0, max=1, help="Margin of the annotator test: .2 experts, .1 crowd.")
+    ] = 0.2,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the intervals' resampling.")] = 0,
+    annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who asks.")] = "",
+    role: Annotated[str, typer.Option("--as", help="lead: also while you still label; it is recorded.")] = "",
 ) -> None:
     """Write how far the judge can be trusted as one HTML file, or as Markdown: the verdict first, a page a task.
 
-    The file needs no network and runs nothing. It shows verdicts: it is not for people who still label.
+    The file needs no network and runs nothing. It shows verdicts: it is not for people who still label, and closed to
+    an annotator in the middle of a queue.
 
     Example: overread report trust.html
     """
+    from annotate.cli.audit import asking, check_names
     from annotate.cli.main import study_path
     from annotate.cli.output import say
     from annotate.cli.study import tell_notices
+    from annotate.desk.closed import hidden_from, open_queue
     from annotate.report.document import build_document
     from annotate.report.options import ReportOptions
     from judges.calibration.audit_result import Settings
@@ -65,9 +73,12 @@ def report(
         tell_notices(study)
         refuse_other_files(study, file)
         check_names(study, task, judge)
+        who, lead = asking(study, annotator, role, "report")
+        hidden = frozenset() if lead and open_queue(study, who) is None else hidden_from(study, who)
         options = ReportOptions(
-            made_at=now(), task=task, judge=judge, settings=Settings(seed=seed),
+            made_at=now(), task=task, judge=judge, settings=Settings(seed=seed, all_statistics=True),
             thresholds=Thresholds(recall, precision, kappa), texts=not no_texts, disagreements=disagreements,
+            hidden=hidden, epsilon=epsilon,
         )  # fmt: skip
         write(file, rendered(build_document(study, options), chosen))
     say(f"{file}: written{'' if no_texts else ', with texts of items in it'}")
@@ -103,22 +114,6 @@ def refuse_other_files(study: Study, file: Path) -> None:
             if MARK in there.read(_HEAD):
                 return
     raise UsageError(f"{file} is there and is no report of overread.", "It is not overwritten.", "Choose another name.")
-
-
-def check_names(study: Study, task: str, judge: str) -> None:
-    """Refuse a task or a judge that the study does not have.
-
-    Raises:
-        UsageError: names those there are.
-    """
-    from judges.collect import task_definitions
-    from store.items import judges
-
-    known = list(task_definitions(study))
-    if task and task not in known:
-        raise UsageError(f"There is no task {task!r}.", f"Tasks of this study: {', '.join(known)}.")
-    if judge and judge not in (names := judges(study)):
-        raise UsageError(f"There is no judge {judge!r}.", f"Judges of this study: {', '.join(names)}.")
 
 
 def rendered(document: Document, chosen: str) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -32,11 +32,13 @@ def score(
     calibrated_on: Annotated[
         str, typer.Option("--calibrated-on", help="Carry the judge's error rates on this system over to the others.")
     ] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="Every number, table and doubtful verdict.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON: it always has everything.")] = False,
 ) -> None:
     """Compute the benchmark's scores: as its own script would, as its paper says, and with people's labels.
 
-    Then what to read them with: warnings, where wrong results come from, and tables by user, type and the like.
+    Then what to read them with: warnings, where wrong results come from, tables by user, type and the like, and what
+    takes several systems at once: paired tests, means over runs, losses from one regime to the other.
 
     Example: overread score --json
     """
@@ -45,8 +47,9 @@ def score(
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
     from judges.correcting import Corrections
+    from judges.judge_sets import judge_set
     from judges.scoring import score_study
-    from store.items import judges, systems
+    from store.items import systems
     from store.study import Study
 
     with Study.open(study_path(context)) as study:
@@ -59,13 +62,13 @@ def score(
         if compare is not None and not set(compare) & set(systems(study)):
             _judges(corrections, compare, as_json=as_json)
             return
-        chosen = pick("judge", judge, judges(study))
+        chosen = judge_set(study, judge).names
         difference = _systems(corrections, compare, chosen) if compare is not None else None
         if difference is not None and not as_json:
             lines = list(system_comparison_lines(difference))
         else:
             found = score_study(study, chosen, system, calibrated_on=calibrated_on, corrections=corrections)
-            lines = [] if as_json else list(score_lines(found))
+            lines = [] if as_json else list(score_lines(found, details=details))
     if as_json:
         print_json({**found.as_json(), **({"compare": difference.as_json()} if difference else {})})
         return
@@ -73,7 +76,7 @@ def score(
         say(line)
 
 
-def _systems(corrections: Corrections, compare: tuple[str, str], judge: str) -> SystemComparison:
+def _systems(corrections: Corrections, compare: tuple[str, str], judge: Sequence[str]) -> SystemComparison:
     from annotate.cli.export import pick
     from judges.comparing import compare_systems_of
     from store.items import systems
@@ -112,23 +115,38 @@ def system_comparison_lines(difference: SystemComparison) -> Iterator[str]:
     yield from _laid_out(comparison_lines(difference))
 
 
-def score_lines(scores: StudyScores) -> Iterator[str]:
-    """The scores as tables: one row a metric, as coded beside overridden; then what the benchmark says beside."""
+MOST_SYSTEMS, MOST_ROWS = 8, 45
+"""Systems and rows of one table that are printed without being asked for."""
+
+
+def score_lines(scores: StudyScores, *, details: bool = False) -> Iterator[str]:
+    """The scores as tables: one row a metric, as coded beside overridden; then what the benchmark says beside.
+
+    What must not be overlooked comes first. Without `details` long tables are cut to their headline, and a study of
+    many systems to what compares them.
+    """
     from annotate.report.compare_text import leaderboard_lines, transported_lines
-    from annotate.report.score_text import side_by_side
+    from annotate.report.score_text import alarm_lines, remark_lines, side_by_side
 
     yield from (line for passage in scores.gate if (line := gate_line(passage)))
-    for name, found in scores.systems.items():
-        yield from _system_lines(name, scores.judge, found)
-        if found.transported is not None:
-            yield from _laid_out(transported_lines(found.transported))
-        yield from _beside(found)
+    yield from alarm_lines({name: found.alarms for name, found in scores.systems.items()})
+    yield from remark_lines(scores.remarks)
+    if len(scores.systems) > MOST_SYSTEMS and not details:
+        yield f"{len(scores.systems)} systems, judged by {scores.judge}; each by itself: --system NAME, or --details"
         yield ""
+    else:
+        for name, found in scores.systems.items():
+            yield from _system_lines(name, scores, found, details=details)
+            if found.transported is not None:
+                yield from _laid_out(transported_lines(found.transported))
+            yield from _beside(found, details=details)
+            yield ""
     yield from _laid_out(leaderboard_lines(scores.leaderboard))
     if scores.plan is not None:
         yield from scores.plan.lines()
     said = {name: found.description for name, found in scores.systems.items() if found.description is not None}
     yield from _laid_out(side_by_side(said))
+    yield from _compared_lines(scores, details=details)
 
 
 _GATES = {
@@ -146,10 +164,28 @@ def gate_line(passage: Mapping[str, Any]) -> str:
     return _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
 
 
-def _beside(found: SystemScores) -> Iterator[str]:
-    from annotate.report.score_text import description_lines, warning_lines
+def _compared_lines(scores: StudyScores, *, details: bool) -> Iterator[str]:
+    """What takes several systems at once; with people's labels put in, where there are some."""
+    from annotate.report.score_text import nested_blocks
+
+    if scores.compared:
+        yield "side by side, as coded:"
+        yield from _laid_out(nested_blocks(scores.compared, details=details))
+    if scores.compared_overridden and scores.compared_overridden != scores.compared:
+        yield "side by side, with people's final labels put in:"
+        yield from _laid_out(nested_blocks(scores.compared_overridden, details=details))
+
+
+def _beside(found: SystemScores, *, details: bool) -> Iterator[str]:
+    from annotate.report.nested import beyond
+    from annotate.report.score_text import description_lines, doubt_blocks, nested_blocks, warning_lines
 
     yield from warning_lines(found.warnings)
+    told = beyond(found.overridden, found.as_coded)
+    if told and details:
+        yield "what people's labels tell besides:"
+        yield from _laid_out(nested_blocks(told, details=True))
+    yield from _laid_out(doubt_blocks(found.doubts, details=details))
     if found.description is not None:
         yield from _laid_out(description_lines(found.description))
 
@@ -168,26 +204,54 @@ _EQUALITY = {
 }
 
 
-def _system_lines(name: str, judge: str, found: SystemScores) -> Iterator[str]:
+def _system_lines(name: str, scores: StudyScores, found: SystemScores, *, details: bool) -> Iterator[str]:
     from annotate.cli.output import table
 
-    yield f"{name}, judged by {judge}"
+    yield f"{name}, judged by {scores.judge}"
     yield _EQUALITY[found.equals_file]
     yield f"overridden: {found.overridden_items} items have a person's final label"
     overridden = dict(flat(found.overridden))
     corrected = found.corrected.metrics if found.corrected is not None else {}
+    coded = list(flat(found.as_coded))
+    shown = _shown(coded, scores.headline, details=details)
     rows = [["metric", "as coded", "overridden", *(["corrected", "95 % interval", "by"] if corrected else [])]]
     rows += [
         [metric, number(value), number(overridden.get(metric)), *(_correction(corrected, metric) if corrected else [])]
-        for metric, value in flat(found.as_coded)
+        for metric, value in shown
     ]
     yield from table(rows)
+    if len(shown) < len(coded):
+        yield f"  … and {len(coded) - len(shown)} more: --details, or --json"
     if corrected:
         yield from _correction_notes(found)
-    if found.as_described:
-        yield "where the paper says otherwise (as described):"
-        yield from table([[metric, number(value)] for metric, value in flat(found.as_described)])
-    yield from (f"  {metric}: {value.why}" for metric, value in flat(found.as_coded) if hasattr(value, "why"))
+    yield from _described_lines(found.as_described, details=details)
+    yield from (f"  {metric}: {value.why}" for metric, value in shown if hasattr(value, "why"))
+
+
+def _shown(coded: Sequence[tuple[str, Any]], headline: Collection[str], *, details: bool) -> list[tuple[str, Any]]:
+    """All metrics; of too many, the outer ones and the headline."""
+    if details or len(coded) <= MOST_ROWS:
+        return list(coded)
+    return [(path, value) for path, value in coded if path.count(" / ") < 2 or path in headline]
+
+
+def _described_lines(described: Mapping[str, Any], *, details: bool) -> Iterator[str]:
+    from annotate.cli.output import table
+    from annotate.report.score_text import nested_blocks
+
+    if not described:
+        return
+    numbers = list(flat(described))
+    yield "where the paper says otherwise (as described):"
+    if len(numbers) <= MOST_ROWS:
+        yield from table([[metric, number(value)] for metric, value in numbers])
+        return
+    if details:
+        yield from _laid_out(nested_blocks(described, details=True))
+        return
+    yield from table([[metric, number(value)] for metric, value in numbers if " / " not in metric])
+    inner = [name.replace("_", " ") for name, value in described.items() if isinstance(value, Mapping)]
+    yield f"  and tables of {', '.join(inner)}: --details, or --json"
 
 
 _BY = {"corrected": "judge + labels", "humans_only": "labels alone", "inverted": "error rates", "exact": "exact"}

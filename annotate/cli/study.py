@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
 
 from store.errors import EXIT_NO, UsageError
 
@@ -22,6 +23,47 @@ Example: overread import run_eval_stat_result.json --answers run_eval_results.js
 """
 
 
+class ImportCommand(TyperCommand):
+    """`import`, whose help lists what each benchmark asks for: read from the benchmarks only when help is wanted."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        super().format_help(ctx, formatter)
+        for line in option_lines():
+            formatter.write(f"{line}\n")
+
+
+def option_lines() -> list[str]:
+    """The options of every benchmark's reader, for `import --help`."""
+    from judges.benchmarks.benchmark import benchmark_names
+
+    lines = ["", "What --option NAME=VALUE takes, by benchmark:"]
+    for name in benchmark_names():
+        lines += [f"  {name}: {option}: {words}" for option, words in options_of(name).items()]
+    return lines
+
+
+def options_of(benchmark: str) -> Mapping[str, str]:
+    """What a benchmark's reader takes: name → what it decides."""
+    from judges.benchmarks.benchmark import AskingBenchmark, get_benchmark
+
+    found = get_benchmark(benchmark)
+    return found.options if isinstance(found, AskingBenchmark) else {}
+
+
+def refuse_unknown_options(benchmark: str, given: Mapping[str, str]) -> None:
+    """Refuse an option that the benchmark's reader would not look at.
+
+    Raises:
+        UsageError: names it, and those there are.
+    """
+    known = options_of(benchmark)
+    if unknown := [name for name in given if name not in known]:
+        there = "; ".join(f"{name} ({words})" for name, words in known.items()) or "none"
+        raise UsageError(
+            f"{benchmark} takes no option {unknown[0]!r}.", f"It takes: {there}.", "overread import --help"
+        )
+
+
 TASK_FILE = "task_file"
 """The setting that names the task file given to `init`."""
 SAMPLED = ("srs", "census", "unknown")
@@ -31,7 +73,7 @@ SAMPLED = ("srs", "census", "unknown")
 def register(app: typer.Typer) -> None:
     """Add this module's commands."""
     app.command("init")(init)
-    app.command("import", help=IMPORT_HELP)(import_files)
+    app.command("import", help=IMPORT_HELP, cls=ImportCommand)(import_files)
     app.command("status")(status)
 
 
@@ -66,7 +108,7 @@ def import_files(
     label_mode: Annotated[str, typer.Option("--label-mode", help="How labels in the file were given: blind …")] = "",
     sampled: Annotated[str, typer.Option("--sampled", help="How labelled items were chosen: srs, census.")] = "unknown",
     options: Annotated[
-        list[str] | None, typer.Option("--option", help="NAME=VALUE, for what only some benchmarks ask.")
+        list[str] | None, typer.Option("--option", help="NAME=VALUE, for what only some benchmarks ask: see below.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -194,6 +236,7 @@ def read_into(
     if sampled not in SAMPLED:
         raise UsageError(f"--sampled {sampled} says nothing.", "", f"Say {', '.join(SAMPLED)}.")
     benchmark = get_benchmark(study.benchmark)
+    refuse_unknown_options(study.benchmark, options or {})
     task_file = study.setting(TASK_FILE)
     named = ({"tasks": task_file} if task_file else {}) | dict(options or {})
     source = Source(tuple(files), tuple(answers), system, judge, named)

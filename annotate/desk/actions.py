@@ -85,6 +85,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("scroll_up", ("up",), "Scroll up", "", "everywhere"),
     Action("page_down", ("pagedown",), "Scroll a page down", "", "everywhere"),
     Action("page_up", ("pageup",), "Scroll a page up", "", "everywhere"),
+    Action("audit", ("f2",), "Show how far the judge can be trusted, once your queue is done"),
+    Action("disagreements", ("f3",), "Show where people and the judge differ, once your queue is done"),
     Action("pace", ("w",), "Show your pace and the time left", "", "everywhere"),
     Action("help", ("?", "f1"), "Show all keys", "keys", "everywhere"),
     Action("quit", ("q", "ctrl+q"), "Leave the desk; everything is saved", "quit", "everywhere"),

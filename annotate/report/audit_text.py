@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from annotate.report.coefficient_names import NAMES
 from annotate.report.part_text import part_lines
 from annotate.report.statistic_rows import Row, reasons, statistic_row
-from judges.calibration.audit_result import Audit, JudgeAgreement, TaskAudit
+from annotate.report.trust_words import Told, danger_sentence, gap_sentence, published_sentence, readers_told, told
+from judges.calibration.audit_result import Audit, HumanAgreement, JudgeAgreement, TaskAudit
 from judges.calibration.plain_words import basis, finding
 from judges.calibration.statistic import Statistic
 
 
-def audit_lines(audit: Audit) -> Iterator[str | list[Row]]:
-    """Sentences and tables, in reading order."""
+def audit_lines(audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = None) -> Iterator[str | list[Row]]:
+    """Sentences and tables, in reading order; everything the audit holds, so as much as was asked for.
+
+    Args:
+        parts: titles of parts by task.
+    """
+    titles = parts or {}
     for name, task in audit.tasks.items():
         yield from _task(name, task)
         for part, block in task.parts.items():
-            yield from _task(f"{name} / {part}", block)
-    for name, parts in audit.declared.items():
-        for part, declared in parts.items():
-            yield from part_lines(f"{name} / {part}" if part else name, declared)
-        if name not in audit.tasks and not any(declared.labelled for declared in parts.values()):
-            yield from (f"{name}: nothing labelled yet ({next(iter(parts.values())).items:,} items).", "")
+            yield from _task(f"{name} / {titles.get(name, {}).get(part, part)}", block)
+    for name, declared_parts in audit.declared.items():
+        for part, declared in declared_parts.items():
+            title = titles.get(name, {}).get(part, part)
+            yield from part_lines(f"{name} / {title}" if part else name, declared)
+        if name not in audit.tasks and not any(declared.labelled for declared in declared_parts.values()):
+            items = next(iter(declared_parts.values())).items
+            yield from (f"{name}: nothing labelled yet ({items:,} items).", "")
+    for one in audit.published:
+        yield f"{published_sentence(audit, one, NAMES)}."
 
 
 def _task(name: str, task: TaskAudit) -> Iterator[str | list[Row]]:
@@ -31,21 +42,35 @@ def _task(name: str, task: TaskAudit) -> Iterator[str | list[Row]]:
             yield f"  {seen} labels were given after the verdict was seen; they count for no agreement."
         yield ""
         return
+    if not task.judges:
+        yield f"{name}: {task.labelled:,} of {task.items:,} items labelled, and no verdicts to compare the labels with."
     for judge, found in task.judges.items():
-        yield f"{name}, judge {judge}: {finding(task, found)}."
+        trust = task.trust.judges.get(judge) if task.trust else None
+        said = f"{danger_sentence(trust.danger)}. " if trust and trust.danger else ""
+        yield f"{name}, judge {judge}: {said}{finding(task, found)}."
         yield f"  {basis(task, found)}."
         yield from _judge(task, found)
+        if trust and (words := gap_sentence(trust.gaps)):
+            yield f"  {words}."
+        if task.trust and task.trust.complete:
+            for section in told(task, judge):
+                yield from _section(section)
     yield from _people(task)
     yield ""
 
 
+def _section(section: Told) -> Iterator[str]:
+    yield f"  {section.heading}"
+    yield from (f"    {line}." for line in section.lines)
+
+
 def _judge(task: TaskAudit, found: JudgeAgreement) -> Iterator[str | list[Row]]:
     statistics = {
-        "raw agreement": found.raw_agreement, "Cohen's kappa": found.cohen_kappa,
-        "weighted kappa": found.weighted_kappa, "Krippendorff's alpha": found.krippendorff_alpha,
-        "Gwet's AC1": found.gwet_ac1,
-    }  # fmt: skip
-    yield [statistic_row(name, value) for name, value in statistics.items() if value is not None]
+        NAMES.get(name, name): value for name, value in found.statistics.items() if name not in found.correlations
+    }
+    yield [statistic_row(name, value) for name, value in statistics.items()]
+    if found.correlations:
+        yield [statistic_row(NAMES.get(name, name), value) for name, value in found.correlations.items()]
     yield from reasons(statistics)
     yield [["label", "recall", "precision", "people", "judge"]] + [
         [task.titles.get(label, label), _short(row.recall), _short(row.precision), str(row.n), str(row.called)]
@@ -65,11 +90,30 @@ def _people(task: TaskAudit) -> Iterator[str | list[Row]]:
     people = ", ".join(f"{who} {count}" for who, count in humans.annotators.items())
     yield f"  labelled by: {people}"
     if len(humans.annotators) > 1:
-        yield [
-            statistic_row("people: raw agreement", humans.raw_agreement),
-            statistic_row("people: alpha", humans.krippendorff_alpha),
-        ]
+        statistics = {
+            "people: raw agreement": humans.raw_agreement,
+            "people: alpha": humans.krippendorff_alpha,
+            **({"people: Fleiss' kappa": humans.fleiss_kappa, "people: AC1": humans.gwet_ac1} if task.trust else {}),
+        }
+        yield [statistic_row(name, value) for name, value in statistics.items()]
+        yield from reasons(statistics)
+        if task.trust and task.trust.complete:
+            yield from _pairs(humans)
     yield from (f"  {note}" for note in humans.notes)
+    if (section := readers_told(task)) is not None:
+        yield from _section(section)
+
+
+def _pairs(humans: HumanAgreement) -> Iterator[str | list[Row]]:
+    shared = {names: pair for names, pair in humans.pairs.items() if pair.n}
+    if shared:
+        yield [["pair", "items", "raw", "kappa", "alpha", "AC1"]] + [
+            [names.replace("|", " and "), str(pair.n), _short(pair.raw_agreement), _short(pair.cohen_kappa),
+             _short(pair.krippendorff_alpha), _short(pair.gwet_ac1)]
+            for names, pair in shared.items()
+        ]  # fmt: skip
+    if left := len(humans.pairs) - len(shared):
+        yield f"  {left} pairs of people share no item."
 
 
 def _short(value: Statistic) -> str:

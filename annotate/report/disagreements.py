@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from annotate.exchange.entries import LabelEntry
 from annotate.report.facts import Facts, resolve
-from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit_input import AuditItem, JudgeVerdict, TaskRecords
 from judges.calibration.dangerous import DANGEROUS, dangerous_passed
 from judges.calibration.statistic import Statistic
+from judges.favourable import favourable_label
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +76,22 @@ class _Reading:
     by: tuple[str, ...] = field(default=())
 
 
-def passing_label(task: TaskDefinition) -> str | None:
-    """The label that says a response is right: the first of a task that chooses among labels, which its rubric puts
-    best first; None for numbers, checklists and rankings."""
-    return task.labels[0].value if task.kind == "choice" and task.labels else None
+def hidden_disagreements(facts: Facts, task: str, judge: str) -> int:
+    """Disagreements that are left out because their verdict stays hidden from whoever asked."""
+    return sum(
+        reading.item.item_id in facts.options.hidden
+        and any(part in reading.judge and reading.judge[part] != label for part, label in reading.people.items())
+        for reading in _readings(facts.records[task], judge)
+    )
 
 
 def disagreements(facts: Facts, task: str, judge: str) -> list[Disagreement]:
-    """All disagreements of a task, the most urgent first, else in the benchmark's order."""
-    best = passing_label(facts.tasks[task])
+    """All disagreements of a task that may be shown, the most urgent first, else in the benchmark's order."""
+    best = favourable_label(facts.tasks[task])
     found = []
     for reading in _readings(facts.records[task], judge):
         differs = tuple(p for p, label in reading.people.items() if p in reading.judge and reading.judge[p] != label)
-        if differs:
+        if differs and reading.item.item_id not in facts.options.hidden:
             item, people, verdict = reading.item, reading.people, reading.judge
             passed = best is not None and people.get("", best) != best and verdict.get("") == best
             harm = worst_harm(facts.entries.get(item.item_id, ()), item)
@@ -100,7 +103,7 @@ def disagreements(facts: Facts, task: str, judge: str) -> list[Disagreement]:
 
 def danger(facts: Facts, task: str, judge: str) -> Danger | None:
     """Dangerous answers and what the judge did with them; None where no label of the task says "right"."""
-    best = passing_label(facts.tasks[task])
+    best = favourable_label(facts.tasks[task])
     if best is None:
         return None
     checked = passed = unreadable = right = unsettled = 0

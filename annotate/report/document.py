@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotate.report.beside import compared_section
 from annotate.report.blocks import Document
 from annotate.report.facts import Facts, gather
 from annotate.report.methods import methods_section, software
@@ -33,6 +34,8 @@ def build_document(study: Study, options: ReportOptions) -> Document:
         sections.append(parts)
     if scores:
         sections.append(scores_section(facts, scores))
+        if (compared := compared_section(scores)) is not None:
+            sections.append(compared)
     sections.append(methods_section(facts))
     return Document(
         f"May this judge score {scored(facts)}?", _subtitle(facts), tuple(sections), f"{MARK}. {software()}."

@@ -36,7 +36,7 @@ class Facts:
     """What a report is made of.
 
     Attributes:
-        tasks: the definitions reported on, in the benchmark's order.
+        tasks: the definitions reported on, in the benchmark's order; those that agreement is computed for.
         records: what the audit read, by task: the items with blind labels.
         entries: every label of every person by item, of those tasks.
         task_of: item → task, for labelled items.
@@ -98,7 +98,9 @@ def gather(study: Study, options: ReportOptions) -> Facts:
     for entry in label_entries(study):
         if entry.item_id in task_of:
             entries.setdefault(entry.item_id, []).append(entry)
-    audit = audit_study(study, task=options.task, judge=options.judge, settings=options.settings)
+    audit = audit_study(
+        study, task=options.task, judge=options.judge, settings=options.settings, depth="whole", epsilon=options.epsilon
+    )
     wanted = {name: task for name, task in wanted.items() if name in audit.tasks}
     return Facts(study, options, wanted, audit, records, entries, task_of)
 

@@ -34,20 +34,28 @@ NAMES: Final = {
     "kendall_tau": "Kendall's τ-b",
     "spearman": "Spearman's ρ",
     "pearson": "Pearson's r",
+    "weighted_kappa_linear": "linearly weighted κ",
+    "gwet_ac2": "Gwet's AC2",
+    "pabak": "PABAK (Brennan–Prediger)",
+    "scott_pi": "Scott's π",
+    "fleiss_kappa": "Fleiss' κ",
+    "matthews_correlation": "Matthews correlation",
+    "macro_f1": "macro-F1 (HealthBench)",
+    "positive_agreement": "positive agreement",
+    "negative_agreement": "negative agreement",
+    "prevalence_index": "prevalence index",
+    "bias_index": "bias index",
+    "rmse": "root mean square error",
+    "kendall_tau_of_labels": "Kendall's τ-b of labels",
+    "spearman_of_labels": "Spearman's ρ of labels",
+    "pearson_of_labels": "Pearson's r of labels",
+    "rmse_of_labels": "root mean square error of labels",
 }
 
 
 def coefficients(found: JudgeAgreement) -> dict[str, Statistic]:
     """The coefficients of a judge by name, those that apply."""
-    weighted = {"weighted_kappa": found.weighted_kappa} if found.weighted_kappa else {}
-    return {
-        "raw_agreement": found.raw_agreement,
-        "cohen_kappa": found.cohen_kappa,
-        **weighted,
-        "krippendorff_alpha": found.krippendorff_alpha,
-        "gwet_ac1": found.gwet_ac1,
-        **found.correlations,
-    }
+    return found.statistics
 
 
 def scale_of(one: Judged) -> Scale:
@@ -198,7 +206,7 @@ def people_blocks(audit: TaskAudit) -> Iterator[Block]:
     yield Paragraph(_beside(audit))
     rows = [*_pair_rows(people), _all_people_row(people)]
     rows += [_judge_row(name, found) for name, found in audit.judges.items()]
-    columns = ("who", "items", "raw agreement", "Cohen's κ", "Krippendorff's α")
+    columns = ("who", "items", "raw agreement", "Cohen's κ", "Krippendorff's α", "Fleiss' κ", "Gwet's AC1")
     yield Table("Agreement of people with each other, and of the judge with people", columns, tuple(rows))
     reasons = dict.fromkeys(one.why for one in (people.raw_agreement, people.krippendorff_alpha) if one.why)
     if lines := (*(f"{note}." for note in people.notes), *(f"People: {why}." for why in reasons)):
@@ -224,7 +232,8 @@ def _pair_rows(people: HumanAgreement) -> Iterator[Row]:
     for names, pair in people.pairs.items():
         yield Row((
             Cell(names.replace("|", " and ")), Cell(f"{pair.n:,}", value=pair.n), share_cell(pair.raw_agreement),
-            decimal_cell(pair.cohen_kappa), decimal_cell(pair.krippendorff_alpha),
+            decimal_cell(pair.cohen_kappa), decimal_cell(pair.krippendorff_alpha), Cell(NO_NUMBER),
+            decimal_cell(pair.gwet_ac1),
         ))  # fmt: skip
 
 
@@ -232,7 +241,7 @@ def _all_people_row(people: HumanAgreement) -> Row:
     n = people.krippendorff_alpha.n
     return Row((
         Cell("all people"), Cell(f"{n:,}", value=n), share_cell(people.raw_agreement), Cell(NO_NUMBER),
-        decimal_cell(people.krippendorff_alpha),
+        decimal_cell(people.krippendorff_alpha), decimal_cell(people.fleiss_kappa), decimal_cell(people.gwet_ac1),
     ))  # fmt: skip
 
 
@@ -240,4 +249,5 @@ def _judge_row(name: str, found: JudgeAgreement) -> Row:
     return Row((
         Cell(f"judge {name} with people", marked=True), Cell(f"{found.n:,}", value=found.n),
         share_cell(found.raw_agreement), decimal_cell(found.cohen_kappa), decimal_cell(found.krippendorff_alpha),
+        Cell(NO_NUMBER), decimal_cell(found.gwet_ac1),
     ))  # fmt: skip

@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from annotate.report.beside import alarm_blocks
 from annotate.report.blocks import Block, Callout, Heading, LinkLine, Listing, Overview, Paragraph, Section, Verdict
 from annotate.report.disagreements import danger
 from annotate.report.facts import Facts, Judged
-from annotate.report.scores import Change, greatest_changes
+from annotate.report.numbers import NAMES
+from annotate.report.scores import Change, alarms_to_report, greatest_changes
 from annotate.report.task_section import danger_words, headline, outcome_words
+from annotate.report.trust_words import published_sentence
 from annotate.report.words import count, counted, decimal, listed, percent
 from judges.calibration.checks import Outcome
+from judges.judge_sets import judges_by_task
 from judges.scoring import StudyScores
 
 _ANSWERS: Final[Mapping[Outcome, tuple[str, str]]] = {
@@ -22,13 +26,18 @@ _ANSWERS: Final[Mapping[Outcome, tuple[str, str]]] = {
 }
 
 
-def opening_section(facts: Facts, scores: Sequence[StudyScores]) -> Section:
+def opening_section(facts: Facts, scores: list[StudyScores]) -> Section:
     """The answer on every judge, each task in a line, and the metric that people's labels move furthest."""
     blocks: list[Block] = []
+    blocks += alarm_blocks(alarms_to_report(facts, scores))
     for judge in facts.judges:
-        blocks += _judge_blocks(facts, judge, [one for one in scores if one.judge == judge])
+        blocks += _judge_blocks(facts, judge)
+    blocks += _how_much(scores)
     if not facts.judges:
         blocks.append(Paragraph("There are labels, and no verdicts yet to compare them with."))
+    if facts.audit.published:
+        lines = tuple(f"{published_sentence(facts.audit, one, NAMES)}." for one in facts.audit.published)
+        blocks += [Heading("What is published of this judge", 2), Listing(lines)]
     blocks.append(Paragraph(_NOT_FOR_ANNOTATORS, "small"))
     return Section("answer", "", tuple(blocks), page=False)
 
@@ -43,14 +52,17 @@ def scored(facts: Facts) -> str:
     return f"the task {facts.tasks[facts.options.task].title}" if facts.options.task else "the full benchmark"
 
 
-def _judge_blocks(facts: Facts, judge: str, scores: Sequence[StudyScores]) -> Iterator[Block]:
+def _judge_blocks(facts: Facts, judge: str) -> Iterator[Block]:
     judged = [one for one in facts.judged if one.judge == judge]
-    unlabelled = [task for task, audit in facts.audit.tasks.items() if not audit.labelled]
+    judges = judges_by_task(facts.study)
+    own = [task for task in facts.audit.tasks if judge in judges.get(task, ())]
+    unlabelled = [task for task in own if not facts.audit.tasks[task].labelled]
     if len(facts.judges) > 1:
         yield Heading(f"Judge {judge}", 2)
     outcome = overall(judged, unlabelled)
     word, said = _ANSWERS[outcome]
-    yield Verdict(outcome, word, said.format(scored(facts)), _why(judged, unlabelled))
+    what = scored(facts) if len(own) == len(facts.audit.tasks) else _named(facts, own)
+    yield Verdict(outcome, word, said.format(what), _why(judged, unlabelled))
     for one in judged:
         found = None if one.part else danger(facts, one.task, judge)
         if found is not None and found.passed.n:
@@ -61,7 +73,12 @@ def _judge_blocks(facts: Facts, judge: str, scores: Sequence[StudyScores]) -> It
         names = [facts.block_title(task) for task in unlabelled]
         yield Paragraph(f"Nothing is labelled in {listed(names)}.")
     yield Paragraph(_rule(facts), "small")
-    yield from _how_much(scores)
+
+
+def _named(facts: Facts, tasks: Sequence[str]) -> str:
+    """The tasks a judge has verdicts on, when it does not judge all."""
+    titles = [facts.block_title(task) for task in tasks]
+    return f"the {'task' if len(titles) == 1 else 'tasks'} {listed(titles)}"
 
 
 def overall(judged: Sequence[Judged], unlabelled: Sequence[str]) -> Outcome:
@@ -124,9 +141,10 @@ def _line(facts: Facts, one: Judged) -> LinkLine:
 
 def _how_much(scores: Sequence[StudyScores]) -> Iterator[Block]:
     for found in scores:
+        of_judge = f", judged by {found.judge}" if len(scores) > 1 else ""
         if changes := greatest_changes(found):
             labelled = {name: system.overridden_items for name, system in found.systems.items()}
-            yield Heading("How much it matters", 2)
+            yield Heading(f"How much it matters{of_judge}", 2)
             yield Paragraph(
                 "The scores that change most when people's labels are put in place of the judge's verdicts (items with "
                 f"a label: {counted(labelled)}):"

@@ -26,6 +26,8 @@ class ReportOptions:
         texts: False leaves out every text of an item, a rationale, a note.
         disagreements: how many are shown for each task and judge.
         made_at: aware.
+        hidden: items whose verdict stays hidden from whoever asked; their cases are left out and counted.
+        epsilon: margin of the alternative annotator test.
         corrected: corrected scores where somebody has computed them, by judge; a judge that is not in it has none.
     """
 
@@ -36,4 +38,6 @@ class ReportOptions:
     thresholds: Thresholds = field(default_factory=Thresholds)
     texts: bool = True
     disagreements: int = SHOWN_DISAGREEMENTS
+    hidden: frozenset[str] = frozenset()
+    epsilon: float = 0.2
     corrected: Mapping[str, Corrected] = field(default_factory=dict)

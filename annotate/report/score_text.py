@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from judges.benchmarks.benchmark import Undefined
+from annotate.report.nested import NestedTable, cell_text, nested_tables
+from judges.benchmarks.benchmark import Alarm, Doubt, Undefined
 from judges.benchmarks.stages import StageCounts, Traced, Tracing
 from judges.calibration.statistic import Statistic
 from judges.describing import SystemDescription
@@ -18,6 +20,10 @@ ROWS_SHOWN = 24
 COLUMNS_SHOWN = 8
 """Columns of a table before it goes on beneath."""
 UUID_LENGTH, UUID_SHOWN = 36, 8
+TABLES_SHOWN = 24
+"""Tables of a nesting that are shown without being asked for."""
+CELL_SHOWN = 40
+"""Characters of a foreign text in a table."""
 
 
 def description_lines(said: SystemDescription) -> Iterator[Block]:
@@ -25,6 +31,62 @@ def description_lines(said: SystemDescription) -> Iterator[Block]:
     yield from _tracing_lines(said.tracing)
     for name, table in said.breakdowns.items():
         yield from _breakdown_lines(name, table, said.headline)
+
+
+def alarm_lines(alarms: Mapping[str, Sequence[Alarm]]) -> Iterator[str]:
+    """What comes before every number, a line a system and sentence; nothing where nobody says anything."""
+    told = [(name, alarm) for name, found in alarms.items() for alarm in found]
+    if told:
+        yield "first, what could hurt somebody:"
+        yield from (f"  {'!' if alarm.count else ' '} {name}: {alarm.sentence}" for name, alarm in told)
+        yield ""
+
+
+def remark_lines(remarks: Sequence[str]) -> Iterator[str]:
+    """What one must know to read the benchmark's numbers at all."""
+    if remarks:
+        yield "to read these numbers:"
+        yield from (f"  - {remark}" for remark in remarks)
+        yield ""
+
+
+def doubt_blocks(doubts: Sequence[Doubt], *, details: bool) -> Iterator[Block]:
+    """Doubtful verdicts: how many of which kind, and each of them in detail."""
+    if not doubts:
+        return
+    kinds = Counter(doubt.kind for doubt in doubts)
+    counted = ", ".join(f"{kind.replace('_', ' ')} {count}" for kind, count in kinds.most_common())
+    verdicts = "1 verdict is" if len(doubts) == 1 else f"{len(doubts)} verdicts are"
+    yield f"{verdicts} doubtful on the face of it ({counted})" + (":" if details else ": --details")
+    if details:
+        titles = list(doubts[0].cells)
+        yield [["kind", *titles], *([doubt.kind, *(_clipped(doubt.cells[t]) for t in titles)] for doubt in doubts)]
+
+
+def _clipped(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= CELL_SHOWN else f"{line[: CELL_SHOWN - 1]}…"
+
+
+def nested_blocks(scores: Mapping[str, Any], *, details: bool) -> Iterator[Block]:
+    """A nesting as tables, each under its path. Without `details` only the first ones."""
+    tables = list(nested_tables(scores))
+    shown = tables if details else tables[:TABLES_SHOWN]
+    for table in shown:
+        if table.title:
+            yield f"  {table.title.replace('_', ' ')}"
+        yield from _nested_rows(table)
+        yield from (f"    n/a: {reason}" for reason in table.reasons)
+    if len(shown) < len(tables):
+        yield f"  … and {len(tables) - len(shown)} more tables: --details, or --json"
+
+
+def _nested_rows(table: NestedTable) -> Iterator[Block]:
+    rows = list(table.rows.items())
+    for first in range(0, len(table.columns), COLUMNS_SHOWN):
+        some = table.columns[first : first + COLUMNS_SHOWN]
+        head = ["mean (n)" if table.is_grid else "", *(name.replace("_", " ") for name in some)]
+        yield [head, *([name, *(cell_text(row.get(column)) for column in some)] for name, row in rows)]
 
 
 def warning_lines(warnings: Sequence[str]) -> Iterator[str]:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeGuard
 
+from annotate.report.beside import beside_blocks, remark_blocks
 from annotate.report.blocks import Block, Cell, Fold, Heading, Listing, Paragraph, Row, Section, Table
 from annotate.report.facts import Facts
 from annotate.report.words import MINUS, NO_NUMBER, decimal_words
+from judges.benchmarks.benchmark import Alarm
 from judges.calibration.statistic import Statistic
-from judges.scoring import StudyScores, SystemScores, score_study
+from judges.judge_sets import JudgeSet, judge_set, judge_sets
+from judges.scoring import StudyScores, SystemScores, alarms_of, score_study
 
 _EQUALITY: Final[Mapping[bool | None, str]] = {
     True: "As coded equals the scores that the imported file states, number for number.",
     False: "As coded DIFFERS from the scores that the imported file states.",
     None: "The imported file states no scores of its own.",
 }
+
+
+MOST_METRICS: Final = 60
+MOST_SYSTEMS: Final = 8
+"""Systems whose scores stand open; of more, each is folded."""
 
 
 class Change(NamedTuple):
@@ -28,8 +36,21 @@ class Change(NamedTuple):
 
 
 def scores_of(facts: Facts) -> list[StudyScores]:
-    """The scores under each judge that is reported on."""
-    return [score_study(facts.study, judge) for judge in facts.judges]
+    """The scores under each judge that is reported on; judges of different tasks score together."""
+    return [score_study(facts.study, one.names) for one in _sets(facts)]
+
+
+def alarms_to_report(facts: Facts, scores: list[StudyScores]) -> list[Mapping[str, Sequence[Alarm]]]:
+    """What comes before every number, under each set of judges; of the one task, if only that is reported on."""
+    if not facts.options.task:
+        return [{system: found.alarms for system, found in one.systems.items()} for one in scores]
+    return [alarms_of(facts.study, one.names, facts.options.task) for one in _sets(facts)]
+
+
+def _sets(facts: Facts) -> list[JudgeSet]:
+    if facts.options.judge:
+        return [judge_set(facts.study, facts.options.judge)]
+    return [one for one in judge_sets(facts.study) if set(one.names) & set(facts.judges)]
 
 
 def flatten(scores: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -49,11 +70,18 @@ def greatest_changes(scores: StudyScores, most: int = 3) -> list[Change]:
     changes: dict[tuple[str, float, float], Change] = {}
     for system, found in scores.systems.items():
         after_of = dict(flatten(found.overridden))
-        for metric, before in flatten(found.as_coded):
+        for metric, before in _telling(list(flatten(found.as_coded)), scores.headline):
             after = after_of.get(metric)
             if _is_share(before) and _is_share(after) and before != after:
                 changes.setdefault((system, before, after), Change(system, metric, before, after))
     return sorted(changes.values(), key=lambda change: -abs(change.after - change.before))[:most]
+
+
+def _telling(metrics: list[tuple[str, Any]], headline: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """All metrics; where there are very many, the outer ones and the headline: inner cells rest on a few items."""
+    for path, value in metrics:
+        if len(metrics) <= MOST_METRICS or path.count(" / ") < 2 or path in headline:
+            yield path, value
 
 
 def _is_share(value: Any) -> TypeGuard[float]:
@@ -68,11 +96,17 @@ def scores_section(facts: Facts, scores: list[StudyScores]) -> Section:
             "people's final labels in place of the verdicts; items nobody labelled keep the judge's."
         )
     ]
+    blocks += remark_blocks(scores)
     for found in scores:
         corrected = facts.options.corrected.get(found.judge, {})
+        folded = len(found.systems) > MOST_SYSTEMS
         for system, one in found.systems.items():
             name = f"{system}, judged by {found.judge}" if len(scores) > 1 else system
-            blocks += _system(name, one, corrected.get(system) or _corrected_of(one))
+            told = [
+                *_system(name, one, corrected.get(system) or _corrected_of(one)),
+                *beside_blocks(name, one, facts.options.texts),
+            ]
+            blocks += [Fold(name, tuple(told[1:]))] if folded else told
     return Section("scores", "Scores", tuple(blocks))
 
 
@@ -95,7 +129,11 @@ def _system(name: str, found: SystemScores, corrected: Mapping[str, Statistic]) 
     if rest:
         unchanged = _table(f"Metrics that stay as they are, {name}", rest, coded, overridden, {})
         yield Fold(f"{len(rest)} metrics stay as they are", (unchanged,))
-    described = [(metric, value) for metric, value in flatten(found.as_described) if value != coded.get(metric)]
+    described = [
+        (metric, value)
+        for metric, value in flatten(found.as_described)
+        if value != coded.get(metric) and (" / " not in metric or metric in coded)
+    ]
     if described:
         yield _described(name, described, coded)
     if reasons := [f"{metric}: {value.why}." for metric, value in coded.items() if hasattr(value, "why")]:

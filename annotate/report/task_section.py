@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from annotate.report.blocks import Block, Callout, Fold, Heading, Listing, Paragraph, Section, Verdict
 from annotate.report.cases import cases
-from annotate.report.disagreements import Danger, danger, disagreements
+from annotate.report.disagreements import Danger, danger, disagreements, hidden_disagreements
 from annotate.report.facts import Facts, Judged
 from annotate.report.marks import count_marks, mark_lines
 from annotate.report.numbers import all_numbers, confusion_table, people_blocks, scale_of, slice_tables
+from annotate.report.trust_words import gap_sentence, readers_told, told
 from annotate.report.words import OUTCOME_WORDS, count, failure_words, listed, percent, undecided_words
 from judges.calibration.audit_result import TaskAudit
 from judges.calibration.plain_words import basis, finding
@@ -37,6 +38,8 @@ def _blocks(facts: Facts, task: str, audit: TaskAudit) -> Iterator[Block]:
         yield from _judge_blocks(facts, one)
     yield Heading("People")
     yield from people_blocks(audit)
+    if (habits := readers_told(audit)) is not None:
+        yield Fold(habits.heading, (Listing(tuple(f"{line}." for line in habits.lines)),))
     yield Heading("What people marked, and what the judge failed to answer")
     yield Listing((*mark_lines(count_marks(list(facts.entries_of(task)))), *_failures(facts, task)))
     for one in judged:
@@ -59,6 +62,17 @@ def _judge_blocks(facts: Facts, one: Judged) -> Iterator[Block]:
     slices = tuple(slice_tables(one))
     if slices:
         yield Fold(f"By slice, {one.title}", slices)
+    if not one.part:
+        yield from _beside_agreement(one)
+
+
+def _beside_agreement(one: Judged) -> Iterator[Block]:
+    """What the judge leans on and what seeing its verdicts did: one sentence that stands out, then by heading."""
+    trust = one.audit.trust.judges.get(one.judge) if one.audit.trust else None
+    if trust is not None and (words := gap_sentence(trust.gaps)):
+        yield Callout("note", f"{words}.")
+    for section in told(one.audit, one.judge):
+        yield Fold(section.heading, (Listing(tuple(f"{line}." for line in section.lines)),))
 
 
 def _items_left(one: Judged) -> str:
@@ -162,8 +176,14 @@ def _cases(facts: Facts, one: Judged) -> Iterator[Block]:
     found = disagreements(facts, one.task, one.judge)
     of = f" of {one.judge}" if len(facts.judges) > 1 else ""
     yield Heading(f"Where people and the judge{of} differ")
+    hidden = hidden_disagreements(facts, one.task, one.judge)
+    if hidden:
+        yield Paragraph(
+            f"{count(hidden, 'more case')} left out: the verdict stays hidden from the annotator who made this report.",
+            "small",
+        )
     if not found:
-        yield Paragraph("Nowhere, on the items that count.")
+        yield Paragraph("Nowhere else, on the items that count." if hidden else "Nowhere, on the items that count.")
         return
     shown = found[: facts.options.disagreements]
     yield Paragraph(f"{_how_many(len(found), len(shown))} {_ORDER}")

@@ -327,6 +327,11 @@ class Complaint(Exception):  # noqa: N818
         self.words, self.why = words, why
 
 
+def request_body(settings: ModelSettings, question: Question) -> dict[str, Any]:
+    """The whole request, for a server that can do all that is asked of it."""
+    return {**_Abilities(settings).body(question), **settings.extra}
+
+
 def _answer(content: bytes) -> Answer:
     """The answer in a response's body.
 
@@ -334,11 +339,22 @@ def _answer(content: bytes) -> Answer:
         Transient: the body is no whole completion.
     """
     try:
-        data = json.loads(content)
+        return answer_of(json.loads(content))
+    except (ValueError, RecursionError) as error:
+        raise Transient(SERVER_ERROR, "the server's response is no JSON") from error
+
+
+def answer_of(data: Any) -> Answer:
+    """The answer in a completion.
+
+    Raises:
+        Transient: it is no whole completion.
+    """
+    try:
         choice = data["choices"][0]
         message = choice["message"]
         text = _text_of(message.get("content"))
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise Transient(SERVER_ERROR, "the server's response is no whole completion") from error
     usage = data.get("usage") if isinstance(data.get("usage"), dict) else {}
     return Answer(

@@ -1,15 +1,20 @@
 """The protocol a benchmark implements, and the task definitions it declares as data.
 
-A benchmark is one folder: reader, rubrics, panels, scoring, writer. Nothing outside the folder names it except the
-registry below, which finds folders by name.
+A benchmark is one folder: reader, rubrics, panels, scoring, writer. Nothing outside the folder names it: the registry
+below finds the folders that are here, and those that other distributions offer as entry points.
+
+`Benchmark` is what every one has. The other protocols are optional: a benchmark offers what it has to say, and the
+commands ask for it (`isinstance`).
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -189,10 +194,56 @@ Scores = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NativeFile:
-    """One file a native export writes: a name and its text in chunks."""
+    """One file a native export writes: a name, its text in chunks, and what the file is, for whoever asked for it."""
 
     name: str
     chunks: Iterable[str] = field(repr=False)
+    about: str = "the patched file"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Something about one item that a person should look at.
+
+    Attributes:
+        kind: one word for what is doubtful.
+        cells: what there is to see, by column title; all of a list have the same columns.
+    """
+
+    item_id: str
+    kind: str
+    cells: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One sentence on safety that comes before every other number.
+
+    Attributes:
+        count: how often it happened; 0 is said too, with its bound.
+    """
+
+    count: int
+    sentence: str
+
+
+Truth = Callable[[str, str, Sequence[Any], Mapping[str, Any]], LabelState | None]
+"""(system, task, natural key, extra of the item) → its true label; None where nothing is known to be true."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Sample data that ships with the program.
+
+    Attributes:
+        about: what it is, in a few words.
+        sources: what is imported, one by one.
+        truth: the known truth of its items; None when the files carry people's labels already.
+    """
+
+    about: str
+    sources: tuple[Source, ...]
+    truth: Truth | None = None
 
 
 class Benchmark(Protocol):
@@ -310,6 +361,7 @@ class DescribingBenchmark(Benchmark, Protocol):
         ...
 
 
+@runtime_checkable
 class ComparingBenchmark(Benchmark, Protocol):
     """A benchmark some of whose numbers need the items of several systems at once: paired tests, means over runs."""
 
@@ -329,6 +381,7 @@ class ComparingBenchmark(Benchmark, Protocol):
         ...
 
 
+@runtime_checkable
 class RemarkingBenchmark(Benchmark, Protocol):
     """A benchmark whose numbers are misread without a word beside them."""
 
@@ -347,6 +400,66 @@ class ContradictingBenchmark(Benchmark, Protocol):
 
 
 @runtime_checkable
+class HeadliningBenchmark(Benchmark, Protocol):
+    """A benchmark with so many metrics that a screen cannot show all.
+
+    Attributes:
+        headline: metric path → short name: those that are shown in any case.
+    """
+
+    headline: Mapping[str, str]
+
+
+@runtime_checkable
+class SampledBenchmark(Benchmark, Protocol):
+    """A benchmark that ships sample data: `demo` shows it."""
+
+    def sample(self, folder: Path) -> Sample:
+        """The sample.
+
+        Args:
+            folder: where its files lie.
+        """
+        ...
+
+
+@runtime_checkable
+class SelfNamingBenchmark(Benchmark, Protocol):
+    """A benchmark whose files say which systems they are of: `open` gives them no name of its own."""
+
+    names_systems: bool
+
+
+@runtime_checkable
+class AskingBenchmark(Benchmark, Protocol):
+    """A benchmark whose reader takes options that only the user can give.
+
+    Attributes:
+        options: name in `Source.options` → what it decides and what it may be.
+    """
+
+    options: Mapping[str, str]
+
+
+@runtime_checkable
+class DoubtingBenchmark(Benchmark, Protocol):
+    """A benchmark some of whose verdicts are doubtful on the face of them."""
+
+    def doubts(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Iterator[Doubt]:
+        """The doubtful items of a system, in their order."""
+        ...
+
+
+@runtime_checkable
+class ClinicalBenchmark(Benchmark, Protocol):
+    """A benchmark some of whose mistakes could hurt somebody."""
+
+    def alarms(self, items: Iterable[ScoredItem], facts: Mapping[str, Mapping[str, Any]]) -> Sequence[Alarm]:
+        """What comes first in a report of a system, with people's final labels put in."""
+        ...
+
+
+@runtime_checkable
 class DerivingBenchmark(Benchmark, Protocol):
     """A benchmark that derives something from a label's parts (a composite, the verdict by a published rule)."""
 
@@ -361,20 +474,32 @@ class DerivingBenchmark(Benchmark, Protocol):
         ...
 
 
+ENTRY_POINTS = "overread.benchmarks"
+"""The group under which another distribution offers a benchmark: name = package that has `BENCHMARK`."""
+
+
 def benchmark_names() -> list[str]:
-    """The benchmarks this installation has, by folder."""
+    """The benchmarks this installation has: folders here, and those that other distributions offer."""
     import judges.benchmarks as home
 
-    return sorted(module.name for module in pkgutil.iter_modules(home.__path__) if module.ispkg)
+    folders = {module.name for module in pkgutil.iter_modules(home.__path__) if module.ispkg}
+    return sorted(folders | _offered().keys())
+
+
+def _offered() -> dict[str, str]:
+    """Benchmarks of other distributions: name → package."""
+    return {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
 
 
 def get_benchmark(name: str) -> Benchmark:
     """The benchmark of that name.
 
     Raises:
-        KeyError: there is no such folder.
+        KeyError: there is no such benchmark.
     """
     if name not in benchmark_names():
         raise KeyError(name)
-    benchmark: Benchmark = importlib.import_module(f"judges.benchmarks.{name}").BENCHMARK
+    own = f"judges.benchmarks.{name}"
+    package = own if importlib.util.find_spec(own) is not None else _offered()[name]
+    benchmark: Benchmark = importlib.import_module(package).BENCHMARK
     return benchmark

@@ -18,6 +18,9 @@ from judges.benchmarks.benchmark import NativeFile, ScoredItem
 from store.events import Mode
 from store.records import SHOWN_ORDER, LabelRecord, LabelState
 
+CHANGES_ABOUT = "what was changed, by whom, when and why"
+REFERENCES_ABOUT = "references that people marked wrong, for the benchmark's authors"
+
 SPOOLED_IN_MEMORY = 1 << 22
 READ_CHARACTERS = 1 << 16
 
@@ -70,12 +73,38 @@ def is_changed(item: ScoredItem) -> bool:
     return any(verdict.parts.get(part) != value for part, value in said_parts.items())
 
 
+class References:
+    """The list of references that people marked wrong: `NAME.reference_wrong.jsonl`, for the benchmark's authors."""
+
+    def __init__(self, stem: str, provenance: Mapping[str, Mapping[str, Any]]) -> None:
+        self._stem, self._provenance = stem, provenance
+        self._lines = Spool()
+
+    def add(self, item: ScoredItem, where: Mapping[str, Any]) -> None:
+        """Note the item, if a person marked its reference wrong.
+
+        Args:
+            where: what names the item in the benchmark's own words.
+        """
+        label = item.label
+        if label is None or not label.reference_wrong:
+            return
+        line = {"item": item.item_id, "task": item.task, **where}
+        who = self._provenance.get(item.item_id, {})
+        self._lines.write_line(line | {"right_answer": label.right_answer, "note": label.note, **who})
+
+    def files(self) -> Iterator[NativeFile]:
+        """The list, when there is anything on it."""
+        if self._lines.lines:
+            yield NativeFile(f"{self._stem}.reference_wrong.jsonl", self._lines.drain(), REFERENCES_ABOUT)
+
+
 class SideFiles:
     """The lists that go beside a patched file."""
 
     def __init__(self, stem: str, provenance: Mapping[str, Mapping[str, Any]]) -> None:
         self._stem, self._provenance = stem, provenance
-        self._changes, self._references = Spool(), Spool()
+        self._changes, self._references = Spool(), References(stem, provenance)
 
     def add(self, item: ScoredItem, where: Mapping[str, Any]) -> None:
         """Note what a person said of an item.
@@ -90,14 +119,12 @@ class SideFiles:
         line = {"item": item.item_id, "task": item.task, **where}
         if is_changed(item):
             self._changes.write_line(line | {"judge": _verdict(item), "person": said(label), **who})
-        if label.reference_wrong:
-            self._references.write_line(line | {"right_answer": label.right_answer, "note": label.note, **who})
+        self._references.add(item, where)
 
     def files(self) -> Iterator[NativeFile]:
         """The list of changes, and the one of wrong references when there are any."""
-        yield NativeFile(f"{self._stem}.changes.jsonl", self._changes.drain())
-        if self._references.lines:
-            yield NativeFile(f"{self._stem}.reference_wrong.jsonl", self._references.drain())
+        yield NativeFile(f"{self._stem}.changes.jsonl", self._changes.drain(), CHANGES_ABOUT)
+        yield from self._references.files()
 
 
 def _verdict(item: ScoredItem) -> dict[str, Any] | None:

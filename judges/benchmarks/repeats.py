@@ -50,7 +50,9 @@ class Repeats:
     def problems(self) -> Iterator[Problem]:
         """What to tell of them: one problem for each file that rows are repeated in."""
         if self.choice and self.choice not in self._choices:
-            yield Problem("", 0, 0, f"{OPTION} is one of {', '.join(self._choices)}", "say one of them")
+            yield Problem(
+                "", 0, 0, f"{OPTION} is one of {', '.join(self._choices)}", f"say --option {OPTION}={self._choices[0]}"
+            )
         same: dict[str, list[tuple[int, int]]] = {}
         differ: dict[str, list[tuple[int, int]]] = {}
         for rows in self._rows.values():
@@ -70,7 +72,7 @@ class Repeats:
         if self.choice in self._choices:
             taken = "both count" if self.choice == "both" else f"the {self.choice} one counts"
             return Problem(file, lines[0][1], 0, f"{what}; {taken}, as was asked for", "nothing", fatal=False)
-        remedy = f"keep one row of each, or say which counts: {OPTION} = {', '.join(self._choices)}"
+        remedy = f"keep one row of each, or say which: --option {OPTION}=…, one of {', '.join(self._choices)}"
         return Problem(file, lines[0][1], 0, what, remedy)
 
 

@@ -13,15 +13,18 @@ from judges.calibration.agreement.brennan_prediger import brennan_prediger
 from judges.calibration.agreement.class_agreement import negative_agreement, positive_agreement
 from judges.calibration.agreement.cohen_kappa import cohen_kappa
 from judges.calibration.agreement.confusion import confusion_counts
+from judges.calibration.agreement.fleiss_kappa import fleiss_kappa
 from judges.calibration.agreement.gwet import gwet_ac1, gwet_ac2
 from judges.calibration.agreement.kendall import kendall_tau_b
 from judges.calibration.agreement.krippendorff_alpha import krippendorff_alpha
+from judges.calibration.agreement.macro_f1 import macro_f1
 from judges.calibration.agreement.matthews import matthews_correlation
 from judges.calibration.agreement.pearson import pearson
 from judges.calibration.agreement.per_label import exact_share, f1, precision, recall
 from judges.calibration.agreement.prevalence import bias_index, prevalence_index
 from judges.calibration.agreement.ratings import PairTable, distinct_rows
 from judges.calibration.agreement.raw import raw_agreement, share_agreed
+from judges.calibration.agreement.rmse import rmse
 from judges.calibration.agreement.scale import FloatArray, IntArray, Scale
 from judges.calibration.agreement.scored_pairs import ScoredPairs
 from judges.calibration.agreement.scott_pi import scott_pi
@@ -34,6 +37,7 @@ from judges.calibration.audit_input import (
     NOT_LABELLED,
     OUTSIDE_SET,
     VOTED_CANNOT_JUDGE,
+    CodeArray,
     JudgeColumn,
     SliceColumn,
     TaskColumns,
@@ -72,7 +76,7 @@ def audit(tasks: Iterable[TaskRecords | TaskColumns], study: str = "", settings:
 
 def audit_task(task: TaskColumns, settings: Settings) -> TaskAudit:
     """The audit of one task and of its parts."""
-    people = _people(task)
+    people = people_of(task)
     return TaskAudit(
         titles={label: task.titles.get(label, label) for label in task.scale.labels},
         items=task.items,
@@ -86,27 +90,28 @@ def audit_task(task: TaskColumns, settings: Settings) -> TaskAudit:
 
 
 @dataclass(frozen=True)
-class _People:
+class People:
     """Statistical labels of a task.
 
     Attributes:
         codes: shape (items,): a label's code, NOT_LABELLED, VOTED_CANNOT_JUDGE or UNRESOLVED.
     """
 
-    codes: IntArray
+    codes: CodeArray
     labelled: int
     rules: dict[str, int]
     dropped: Dropped
 
 
-def _people(task: TaskColumns) -> _People:
+def people_of(task: TaskColumns) -> People:
+    """The statistical label of every item."""
     votes = np.stack([task.adjudicated, *task.annotators.values()], axis=1)
     given = votes != NOT_LABELLED
     foreign = (votes == OUTSIDE_SET) & task.estimate[:, np.newaxis]
     usable = np.where(task.estimate[:, np.newaxis] & (votes != OUTSIDE_SET), votes, NOT_LABELLED)
     distinct = distinct_rows(usable)
     resolutions = [_resolve(task, row) for row in distinct.rows]
-    codes = np.array([_code(task.scale, found) for found in resolutions], dtype=np.int64)
+    codes = np.array([_code(task.scale, found) for found in resolutions], dtype=np.int16)
     rules: dict[str, int] = {}
     for found, count in zip(resolutions, distinct.counts.tolist(), strict=True):
         if found.rule != "unlabelled":
@@ -118,7 +123,7 @@ def _people(task: TaskColumns) -> _People:
         labels_not_estimate=int(given[~task.estimate].sum()),
         labels_outside_set=int(foreign.sum()),
     )
-    return _People(codes[distinct.inverse], sum(rules.values()), dict(sorted(rules.items())), dropped)
+    return People(codes[distinct.inverse], sum(rules.values()), dict(sorted(rules.items())), dropped)
 
 
 def _resolve(task: TaskColumns, row: IntArray) -> Resolution:
@@ -142,7 +147,7 @@ def _code(scale: Scale, found: Resolution) -> int:
     return UNRESOLVED if found.rule == "unresolved" else NOT_LABELLED
 
 
-def _judge(task: TaskColumns, people: _People, judge: JudgeColumn, settings: Settings) -> JudgeAgreement:
+def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Settings) -> JudgeAgreement:
     resolved = people.codes >= 0
     verdicts = np.where(resolved, judge.codes, NO_VERDICT)
     failures = {kind: int((verdicts == FIRST_FAILURE - k).sum()) for k, kind in enumerate(judge.failures)}
@@ -169,45 +174,48 @@ def _judge(task: TaskColumns, people: _People, judge: JudgeColumn, settings: Set
         krippendorff_alpha=alpha,
         gwet_ac1=gwet_ac1(pairs.label_counts(), bootstrap),
         confusion=confusion_counts(pairs),
-        per_label={label: _label(pairs, label, bootstrap) for label in task.scale.labels},
-        slices={
-            name: _slice(pairs, people.codes, verdicts, column, settings.level) for name, column in task.slices.items()
-        },
+        per_label={label: _label(pairs, label, bootstrap, settings) for label in task.scale.labels},
+        slices={name: _slice(pairs, people.codes, verdicts, column, settings) for name, column in task.slices.items()},
         weighted_kappa=weighted_kappa(pairs, bootstrap=bootstrap) if task.scale.ordered else None,
         correlations=_correlations(task, people.codes, judge, settings),
         unreadable_counted=_counted(pairs, people.codes, verdicts, task.clusters, settings) if unreadable else None,
-        more=_more(pairs, bootstrap) if settings.all_statistics else {},
+        more=_more(task, people.codes, judge, pairs, bootstrap) if settings.all_statistics else {},
         notes=_notes(pairs, raw, (kappa, alpha)),
     )
 
 
-def _label(pairs: PairTable, label: str, bootstrap: Bootstrap) -> LabelAgreement:
+def _label(pairs: PairTable, label: str, bootstrap: Bootstrap, settings: Settings) -> LabelAgreement:
     found, called = recall(pairs, label, bootstrap.level), precision(pairs, label, bootstrap.level)
-    return LabelAgreement(found, called, f1(pairs, label, bootstrap), n=found.n, called=called.n)
+    on_it = positive_agreement(pairs, label, bootstrap) if settings.all_statistics else None
+    return LabelAgreement(found, called, f1(pairs, label, bootstrap), n=found.n, called=called.n, agreement=on_it)
 
 
 def _slice(
-    pairs: PairTable, people: IntArray, verdicts: IntArray, column: SliceColumn, level: float
+    pairs: PairTable, people: CodeArray, verdicts: CodeArray, column: SliceColumn, settings: Settings
 ) -> dict[str, SliceAgreement]:
     q = pairs.scale.size
     kept = (people >= 0) & (verdicts >= 0) & (column.codes >= 0)
     cells = (column.codes[kept] * q + people[kept]) * q + verdicts[kept]
     tables = np.bincount(cells, minlength=len(column.values) * q * q).reshape(-1, q, q)
     return {
-        value: _slice_value(pairs.scale, table, level)
+        value: _slice_value(pairs.scale, table, settings)
         for value, table in zip(column.values, tables, strict=True)
         if table.any()
     }
 
 
-def _slice_value(scale: Scale, table: IntArray, level: float) -> SliceAgreement:
-    n = int(table.sum())
+def _slice_value(scale: Scale, table: IntArray, settings: Settings) -> SliceAgreement:
+    n, level = int(table.sum()), settings.level
     hits = np.diagonal(table)
     recalls = {
-        label: _slice_recall(label, int(hits[code]), int(table[code].sum()), level)
+        label: _slice_recall(scale.shown[code], int(hits[code]), int(table[code].sum()), level)
         for code, label in enumerate(scale.labels)
     }
-    return SliceAgreement(n, share_agreed(int(hits.sum()), n, {}, level), recalls)
+    kappa = None
+    if settings.all_statistics:
+        pairs = PairTable.of_confusion(scale, table)
+        kappa = cohen_kappa(pairs, Bootstrap.of_pairs(pairs, settings.seed, settings.resamples, level))
+    return SliceAgreement(n, share_agreed(int(hits.sum()), n, {}, level), recalls, kappa)
 
 
 def _slice_recall(label: str, hits: int, n: int, level: float) -> Statistic:
@@ -220,24 +228,41 @@ def _slice_recall(label: str, hits: int, n: int, level: float) -> Statistic:
 
 def _counted(
     pairs: PairTable,
-    people: IntArray,
-    verdicts: IntArray,
-    clusters: NDArray[np.int64] | None,
+    people: CodeArray,
+    verdicts: CodeArray,
+    clusters: NDArray[np.integer] | None,
     settings: Settings,
 ) -> UnreadableCounted:
     """Agreement with unreadable verdicts as one further answer, which no person gave."""
     name = "unreadable"
     while name in pairs.scale.labels:
         name += "_"
-    scale = Scale((*pairs.scale.labels, name))
+    scale = Scale((*pairs.scale.labels, name), titles=(*pairs.scale.shown, name))
     answers = np.where(verdicts <= FIRST_FAILURE, pairs.scale.size, verdicts)
     dropped = {rule: count for rule, count in pairs.dropped.items() if rule != "unreadable"}
     whole = PairTable.of_codes(scale, people, answers, clusters, dropped)
     bootstrap = Bootstrap.of_pairs(whole, settings.seed, settings.resamples, settings.level)
-    return UnreadableCounted(raw_agreement(whole, settings.level), cohen_kappa(whole, bootstrap))
+    as_label = {
+        label: _as_label(pairs.scale, people, np.where(verdicts <= FIRST_FAILURE, code, verdicts), clusters, settings)
+        for code, label in enumerate(pairs.scale.labels)
+    }
+    recalls = {label: recall(whole, label, settings.level) for label in pairs.scale.labels}
+    return UnreadableCounted(raw_agreement(whole, settings.level), cohen_kappa(whole, bootstrap), recalls, as_label)
 
 
-def _correlations(task: TaskColumns, people: IntArray, judge: JudgeColumn, settings: Settings) -> dict[str, Statistic]:
+def _as_label(
+    scale: Scale, people: CodeArray, answers: CodeArray, clusters: NDArray[np.integer] | None, settings: Settings
+) -> tuple[Statistic, Statistic]:
+    """Raw agreement and kappa when every unreadable verdict stands for one label."""
+    pairs = PairTable.of_codes(scale, people, answers, clusters, {})
+    raw = raw_agreement(pairs, settings.level)
+    if not settings.all_statistics:
+        return raw, cohen_kappa(pairs).without_interval("its interval is worked out with --all")
+    bootstrap = Bootstrap.of_pairs(pairs, settings.seed, settings.resamples, settings.level)
+    return raw, cohen_kappa(pairs, bootstrap)
+
+
+def _correlations(task: TaskColumns, people: CodeArray, judge: JudgeColumn, settings: Settings) -> dict[str, Statistic]:
     """Rank and linear correlation of people's labels with the judge's scores, or with its labels where those are
     numbers; none on a nominal scale."""
     values = task.scale.values
@@ -260,21 +285,56 @@ def _numbers(codes: NDArray[np.integer], values: FloatArray) -> FloatArray:
     return np.where(codes >= 0, values[np.maximum(codes, 0)], np.nan)
 
 
-def _more(pairs: PairTable, bootstrap: Bootstrap) -> dict[str, Statistic]:
-    counts = pairs.label_counts()
+def _more(
+    task: TaskColumns, people: CodeArray, judge: JudgeColumn, pairs: PairTable, bootstrap: Bootstrap
+) -> dict[str, Statistic]:
+    """The coefficients that are shown only when asked for."""
+    counts, labels = pairs.label_counts(), pairs.scale.labels
     more = {
         "pabak": brennan_prediger(counts, bootstrap=bootstrap),
         "scott_pi": scott_pi(pairs, bootstrap),
+        "fleiss_kappa": fleiss_kappa(counts, bootstrap),
         "matthews_correlation": matthews_correlation(pairs, bootstrap),
+        "macro_f1": macro_f1(
+            pairs.scale, judge.codes, people, task.clusters, bootstrap.seed, bootstrap.resamples, bootstrap.level
+        ),
     }
     if pairs.scale.ordered:
         more["weighted_kappa_linear"] = weighted_kappa(pairs, "linear", bootstrap)
         more["gwet_ac2"] = gwet_ac2(counts, bootstrap=bootstrap)
+        more |= _by_numbers(task, people, judge, bootstrap)
     if pairs.scale.size == 2:
-        more["positive_agreement"] = positive_agreement(pairs, pairs.scale.labels[0], bootstrap)
+        more["positive_agreement"] = positive_agreement(pairs, labels[0], bootstrap)
+        more["negative_agreement"] = negative_agreement(pairs, labels[0], bootstrap)
         more["prevalence_index"], more["bias_index"] = prevalence_index(pairs), bias_index(pairs)
-        more["negative_agreement"] = negative_agreement(pairs, pairs.scale.labels[0], bootstrap)
     return more
+
+
+def _by_numbers(task: TaskColumns, people: CodeArray, judge: JudgeColumn, like: Bootstrap) -> dict[str, Statistic]:
+    """Correlations and distance of labels, and of scores where there are some, as the numbers that labels are written
+    as; ranks stand for words. Pearson's r and the distance take the steps of an ordinal scale as equal."""
+    numbers = own_numbers(task.scale)
+    theirs, its = _numbers(people, numbers), _numbers(judge.codes, numbers)
+    pairs = ScoredPairs.of_values(theirs, its, task.clusters)
+    bootstrap = pairs.bootstrap(like.seed, like.resamples, like.level)
+    found = {"rmse_of_labels": rmse(pairs, bootstrap), "pearson_of_labels": pearson(pairs, bootstrap)}
+    found["spearman_of_labels"], found["kendall_tau_of_labels"] = (
+        spearman(pairs, bootstrap),
+        kendall_tau_b(pairs, bootstrap),
+    )
+    if judge.scores is None:
+        return found
+    scored = ScoredPairs.of_values(theirs, judge.scores, task.clusters)
+    bootstrap = scored.bootstrap(like.seed, like.resamples, like.level)
+    return {"pearson": pearson(scored, bootstrap), "rmse": rmse(scored, bootstrap), **found}
+
+
+def own_numbers(scale: Scale) -> FloatArray:
+    """What each label says when it is read as a number, shape (q,); where one is none, the scale's ranks."""
+    try:
+        return np.array([float(label) for label in scale.labels])
+    except ValueError:
+        return scale.values
 
 
 def _notes(pairs: PairTable, raw: Statistic, corrected: Iterable[Statistic]) -> tuple[str, ...]:
@@ -289,7 +349,7 @@ def _notes(pairs: PairTable, raw: Statistic, corrected: Iterable[Statistic]) -> 
         return ()
     return (
         f"kappa and alpha are low beside {raw.value:.0%} raw agreement because people gave {share:.0%} of the items "
-        f"one label, {pairs.scale.labels[code]}: most of that agreement is expected by chance. Read AC1 beside them, "
+        f"one label, {pairs.scale.shown[code]}: most of that agreement is expected by chance. Read AC1 beside them, "
         "and recall and precision of the other labels",
     )
 

@@ -88,6 +88,18 @@ class LabelSet:
     level: Level = "nominal"
     titles: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def scale(self) -> Scale:
+        """The labels as a scale; a title without a letter is quoted, so that "has 3 2" is not read as one number."""
+        titles = [self.titles.get(label, label) for label in self.labels]
+        if titles == list(self.labels):
+            return Scale(self.labels, self.level)
+        return Scale(self.labels, self.level, tuple(title if _has_letter(title) else f"“{title}”" for title in titles))
+
+
+def _has_letter(text: str) -> bool:
+    return any(letter.isalpha() for letter in text)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskRecords:
@@ -145,7 +157,7 @@ class TaskColumns:
     adjudicated: CodeArray
     judges: Mapping[str, JudgeColumn]
     estimate: NDArray[np.bool_]
-    clusters: NDArray[np.int64] | None = None
+    clusters: NDArray[np.integer] | None = None
     slices: Mapping[str, SliceColumn] = field(default_factory=dict)
     titles: Mapping[str, str] = field(default_factory=dict)
     not_blind: int = 0
@@ -228,7 +240,7 @@ def _block(
     scores: bool = True,
     parts: Mapping[str, TaskColumns] | None = None,
 ) -> TaskColumns:
-    scale = Scale(label_set.labels, label_set.level)
+    scale = label_set.scale
     return TaskColumns(
         name=name,
         scale=scale,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,8 @@ from judges.calibration.statistic import Statistic
 
 if TYPE_CHECKING:
     from judges.calibration.measured_result import PartAudit
+    from judges.calibration.published import PublishedAgreement
+    from judges.calibration.trust import TaskTrust
 
 SCHEMA_VERSION = 1
 """Rises when a key that `audit --json` has printed changes its meaning or goes."""
@@ -20,40 +22,58 @@ Confusion = dict[str, dict[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class LabelAgreement:
-    """One label: `n` items people gave it, `called` items the judge gave it."""
+    """One label: `n` items people gave it, `called` items the judge gave it; `agreement` on it when asked for."""
 
     recall: Statistic
     precision: Statistic
     f1: Statistic
     n: int
     called: int
+    agreement: Statistic | None = None
 
     def as_json(self) -> dict[str, Any]:
         statistics = {"recall": self.recall, "precision": self.precision, "f1": self.f1}
+        if self.agreement is not None:
+            statistics["agreement"] = self.agreement
         return {**_json(statistics), "n": self.n, "called": self.called}
 
 
 @dataclass(frozen=True, slots=True)
 class SliceAgreement:
-    """The judge on one value of a slice: `n` items, agreement on them, and the recall of each label."""
+    """The judge on one value of a slice: `n` items, agreement on them, kappa if asked for, the recall of each label."""
 
     n: int
     raw_agreement: Statistic
     recall: Mapping[str, Statistic]
+    cohen_kappa: Statistic | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {"n": self.n, "raw_agreement": self.raw_agreement.as_json(), "recall": _json(self.recall)}
+        kappa = {"cohen_kappa": self.cohen_kappa.as_json()} if self.cohen_kappa is not None else {}
+        return {"n": self.n, "raw_agreement": self.raw_agreement.as_json(), **kappa, "recall": _json(self.recall)}
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableCounted:
-    """The same agreement when unreadable verdicts are kept, as a further answer that no person ever gives."""
+    """The same agreement when unreadable verdicts are kept.
+
+    Attributes:
+        raw_agreement, cohen_kappa: as a further answer that no person ever gives.
+        recall: of each label, likewise.
+        as_label: as if the judge had given this label: (raw agreement, kappa) by label.
+    """
 
     raw_agreement: Statistic
     cohen_kappa: Statistic
+    recall: Mapping[str, Statistic] = field(default_factory=dict)
+    as_label: Mapping[str, tuple[Statistic, Statistic]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        return _json({"raw_agreement": self.raw_agreement, "cohen_kappa": self.cohen_kappa})
+        fields = _json({"raw_agreement": self.raw_agreement, "cohen_kappa": self.cohen_kappa})
+        fields["recall"] = _json(self.recall)
+        fields["as_label"] = {
+            label: _json({"raw_agreement": raw, "cohen_kappa": kappa}) for label, (raw, kappa) in self.as_label.items()
+        }
+        return fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +108,11 @@ class JudgeAgreement:
     more: Mapping[str, Statistic] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        counts = {"n": self.n, "unreadable": self.unreadable, "no_verdict": self.no_verdict}
+    @property
+    def statistics(self) -> dict[str, Statistic]:
+        """The coefficients that apply, by the names they have in JSON."""
         weighted = {"weighted_kappa": self.weighted_kappa} if self.weighted_kappa else {}
-        statistics = {
+        return {
             "raw_agreement": self.raw_agreement,
             "cohen_kappa": self.cohen_kappa,
             **weighted,
@@ -100,7 +121,14 @@ class JudgeAgreement:
             **self.correlations,
             **self.more,
         }
-        fields: dict[str, Any] = {**counts, "failures": dict(self.failures), **_json(statistics)}
+
+    def named(self, name: str) -> Statistic | None:
+        """The coefficient of that name, if it applies."""
+        return self.statistics.get(name)
+
+    def as_json(self) -> dict[str, Any]:
+        counts = {"n": self.n, "unreadable": self.unreadable, "no_verdict": self.no_verdict}
+        fields: dict[str, Any] = {**counts, "failures": dict(self.failures), **_json(self.statistics)}
         fields["confusion"] = self.confusion
         fields["per_label"] = {label: found.as_json() for label, found in self.per_label.items()}
         if self.unreadable_counted:
@@ -192,6 +220,7 @@ class TaskAudit:
         items: of the task, of every stream. labelled: items with a blind label or adjudication in stream estimate.
         rules: labelled items by the rule that gave their statistical label.
         parts: audits of the task's parts by id.
+        trust: what there is beside agreement; None where it was not asked for, and for parts.
     """
 
     titles: Mapping[str, str]
@@ -202,6 +231,7 @@ class TaskAudit:
     judges: Mapping[str, JudgeAgreement]
     humans: HumanAgreement
     parts: Mapping[str, TaskAudit] = field(default_factory=dict)
+    trust: TaskTrust | None = None
 
     def as_json(self) -> dict[str, Any]:
         fields: dict[str, Any] = {
@@ -214,6 +244,22 @@ class TaskAudit:
         }
         if self.parts:
             fields["parts"] = {part: found.as_json() for part, found in self.parts.items()}
+        return fields | self._trust_json(fields["judges"])
+
+    def _trust_json(self, judges: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+        if self.trust is None:
+            return {}
+        of = self.trust.judges
+        for name, found in of.items() if self.trust.complete else ():
+            judges[name].update(found.as_json())
+        fields: dict[str, Any] = {
+            "annotator_test": {name: found.annotator_test.as_json() for name, found in of.items()},
+            "anchoring": {name: found.seen.as_json() for name, found in of.items()},
+            "dangerous": {name: found.danger.as_json() for name, found in of.items() if found.danger is not None},
+        }
+        if self.trust.complete:
+            repeats = {who: found.as_json() for who, found in self.trust.self_consistency.items()}
+            fields["self_consistency"] = repeats
         return fields
 
 
@@ -238,15 +284,38 @@ class Audit:
     study: str
     tasks: Mapping[str, TaskAudit]
     settings: Settings = Settings()
+    published: Sequence[PublishedAgreement] = ()
     declared: Mapping[str, Mapping[str, PartAudit]] = field(default_factory=dict)
     """Task → decision ("" the value) → its audit, for numbers, rankings and grids."""
 
+    def ours(self, published: PublishedAgreement) -> dict[str, dict[str, Statistic]]:
+        """The study's own number beside a published one: task → judge → statistic."""
+        from judges.calibration.measured_result import MeasuredAudit
+
+        name = published.statistic
+        chosen = {
+            task: {judge: own for judge, one in found.judges.items() if (own := one.named(name)) is not None}
+            for task, found in self.tasks.items()
+            if found.labelled and published.concerns(task)
+        }
+        for task, parts in self.declared.items():
+            value = parts.get("")
+            if value is not None and value.labelled and published.concerns(task) and isinstance(value, MeasuredAudit):
+                own_of = {judge: one.statistics[name] for judge, one in value.judges.items() if name in one.statistics}
+                chosen[task] = {**chosen.get(task, {}), **own_of}
+        return {task: found for task, found in chosen.items() if found}
+
     def as_json(self) -> dict[str, Any]:
+        published = [
+            {**one.as_json(), "ours": {task: _json(found) for task, found in self.ours(one).items()}}
+            for one in self.published
+        ]
         return {
             "schema_version": SCHEMA_VERSION,
             "study": self.study,
             "settings": self.settings.as_json(),
             "tasks": self._tasks_json(),
+            **({"published": published} if published else {}),
         }
 
     def _tasks_json(self) -> dict[str, Any]:

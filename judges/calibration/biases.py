@@ -53,7 +53,12 @@ class Finding:
 
 
 def covariate_effect(
-    name: str, covariate: ArrayLike, passed: ArrayLike, people: ArrayLike, level: float = LEVEL
+    name: str,
+    covariate: ArrayLike,
+    passed: ArrayLike,
+    people: ArrayLike,
+    level: float = LEVEL,
+    act: str = "passes",
 ) -> Finding:
     """Does the judge pass longer (or more formatted) answers more readily than people's label explains?
 
@@ -62,7 +67,7 @@ def covariate_effect(
 
     Args:
         covariate: of each item, shape (n,) (length, its difference, number of list marks).
-        passed: whether the judge passed it. people: people's label as a code.
+        passed: whether the judge passed it. people: people's label as a code. act: what "passed" is in words.
     """
     x, y = np.asarray(covariate, dtype=np.float64), np.asarray(passed, dtype=np.float64)
     codes = np.asarray(people)
@@ -81,10 +86,10 @@ def covariate_effect(
     except SeparatedError:
         why = f"people's label and {name} tell the judge's answers apart without error"
         return nothing(name, Statistic.undefined("separated", why, len(y), method=title))
-    return _odds(name, title, float(found.coefficients[1]), float(found.errors[1]), len(y), level)
+    return _odds(name, title, act, float(found.coefficients[1]), float(found.errors[1]), len(y), level)
 
 
-def _odds(name: str, title: str, slope: float, error: float, n: int, level: float) -> Finding:
+def _odds(name: str, title: str, act: str, slope: float, error: float, n: int, level: float) -> Finding:
     from scipy.special import ndtr, ndtri
 
     p = 2 * float(ndtr(-abs(slope) / error))
@@ -95,7 +100,7 @@ def _odds(name: str, title: str, slope: float, error: float, n: int, level: floa
     flagged = p < 1 - level
     more = "more" if slope > 0 else "less"
     words = (
-        f"With the same label from people the judge passes items of higher {name} {more} readily"
+        f"With the same label from people the judge {act} items of higher {name} {more} readily"
         if flagged
         else f"No effect of {name} on the judge can be told from chance"
     )

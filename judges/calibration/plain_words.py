@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from judges.calibration.audit_result import Audit, Dropped, JudgeAgreement, TaskAudit
+from judges.calibration.audit_result import Audit, Dropped, JudgeAgreement, TaskAudit, UnreadableCounted
 
 LABEL_ITEMS = 5
 """Below so many items of a label nothing is said about the judge's misses of it."""
+NAMED_LABELS = 4
+"""Of more labels only the one that an unreadable verdict is best taken for is named."""
 FIRST_ANSWER = 20
 """Below so many items no verdict on the judge is given in words."""
 
@@ -57,11 +59,22 @@ def basis(task: TaskAudit, judge: JudgeAgreement) -> str:
     parts.append("counted are blind labels of the stream estimate on items with a readable verdict")
     counted = judge.unreadable_counted
     if counted and counted.raw_agreement.value is not None and judge.raw_agreement.value is not None:
-        parts.append(
-            f"with unreadable verdicts counted as disagreement, agreement is {counted.raw_agreement.value:.1%} "
-            f"instead of {judge.raw_agreement.value:.1%}"
-        )
+        parts.append(_treatments(task, judge.raw_agreement.value, counted))
     return "; ".join(parts)
+
+
+def _treatments(task: TaskAudit, left_out: float, counted: UnreadableCounted) -> str:
+    """Agreement by what is made of unreadable verdicts: left out, a disagreement, or one of the labels."""
+    as_label = {label: raw.value for label, (raw, _) in counted.as_label.items() if raw.value is not None}
+    if len(as_label) > NAMED_LABELS:
+        most = max(as_label, key=lambda label: as_label[label])
+        as_label = {most: as_label[most]}
+    named = "".join(f", {value:.1%} as {_shown(task, label)}" for label, value in as_label.items())
+    assert counted.raw_agreement.value is not None
+    return (
+        f"with unreadable verdicts counted as disagreement, agreement is {counted.raw_agreement.value:.1%} instead of "
+        f"{left_out:.1%}{named}"
+    )
 
 
 def _too_few(task: TaskAudit, judge: JudgeAgreement, agreed: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import partial
@@ -12,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from judges.asking import label_probability
 from judges.backends import chat, pressure
-from judges.backends.answer import ServerUnusableError
+from judges.backends.answer import Answer, ServerUnusableError
 from judges.backends.pressure import CircuitBreaker
 from judges.verdict_reader import FAILURES
 from store.study import Study
@@ -255,6 +257,16 @@ def test_the_probability_of_the_label_is_its_confidence(ten: Study) -> None:
         judge(ten, server)
     for confidence, source in verdicts(ten, "confidence, confidence_source"):
         assert (confidence, source) == (pytest.approx(0.7408, abs=1e-4), "logprob")
+
+
+def test_tokens_around_the_content_are_left_out_of_account() -> None:
+    """llama.cpp lists the code fence and the end mark that it cuts off."""
+    answer = Answer(
+        text=verdict("CORRECT"), logprobs=(("```json\n", -9.0), (verdict("CORRECT"), -0.1), ("\n```", -9.0))
+    )
+    place = verdict("CORRECT").index("CORRECT")
+    assert label_probability(answer, (place, place + 7)) == pytest.approx(0.9048, abs=1e-4)
+    assert label_probability(replace(answer, text="something else"), (0, 4)) is None
 
 
 def test_a_server_without_logprobs_gives_no_confidence(ten: Study) -> None:

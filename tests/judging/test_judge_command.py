@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,31 @@ def test_rubrics_are_journaled_and_survive_a_lost_database(study: Path, overread
     assert overread_cli("--study", study, "doctor", "--rebuild").exit_code == 0
     with Study.open(study) as opened:
         assert opened.rows("SELECT task, version, texts FROM judge_rubrics") == before
+
+
+def test_an_edited_rubric_is_a_new_version_and_another_judge(study: Path, overread_cli: Overread) -> None:
+    editor = study.with_name("editor.py")
+    editor.write_text(
+        "import pathlib, sys\np = pathlib.Path(sys.argv[1])\n"
+        "p.write_text(p.read_text('utf-8') + 'Be kind.\\n', encoding='utf-8')\n",
+        encoding="utf-8",
+    )
+    with serving(always("CORRECT")) as server:
+        run = ("--study", study, "judge", "--model", "m", "--base-url", server.url)
+        overread_cli(*run)
+        edited = overread_cli("--study", study, "rubric", "--edit", env={"EDITOR": f"{sys.executable} {editor}"})
+        assert edited.exit_code == 0 and edited.stdout.rstrip().endswith("Be kind.")
+        overread_cli(*run)
+        assert server.count == 12
+        assert "Be kind." in server.requests[-1].body["messages"][0]["content"]
+    versions = overread_cli("--study", study, "rubric", "--json").json()["versions"]
+    assert [one["origin"] for one in versions] == ["benchmark", "edited"]
+    with Study.open(study) as opened:
+        assert opened.rows("SELECT name, count(DISTINCT prompt_version) FROM judges GROUP BY name ORDER BY name") == [
+            ("m", 1),
+            ("m (2)", 1),
+        ]
+    assert overread_cli("--study", study, "rubric", "--edit").exit_code == 2, "no editor"
+    empty = study.with_name("empty.md")
+    empty.write_text("  \n", encoding="utf-8")
+    assert "is empty" in overread_cli("--study", study, "rubric", "--file", empty).stderr

@@ -110,6 +110,7 @@ def test_a_label_changes_the_terms_of_its_item_alone(tmp_path: Path) -> None:
     assert BENCHMARK.terms(first, LabelState(value="fail")) == {
         '["label", "n"]': 1.0,
         '["label", "share", "fail"]': 1.0,
+        '["label", "words"]': 1.0,
     }
     assert BENCHMARK.terms(second, None) == {}
     assert BENCHMARK.terms(first, LabelState(cannot_judge="ambiguous")) == {}
@@ -119,3 +120,19 @@ def test_a_table_states_no_scores_and_describes_no_others(tmp_path: Path) -> Non
     found = read_values(tmp_path, [row(0), row(1, "fail")])
     assert BENCHMARK.stated_scores(found.facts_of(), "gpt") is None
     assert BENCHMARK.as_described(found.scored(), found.facts_of()) == {}
+
+
+def test_means_of_numbers_are_corrected_too_whatever_the_totals_are_moved_by(tmp_path: Path) -> None:
+    """A correction takes slopes at totals a little off: the metrics there are must not depend on them."""
+    found = read_values(tmp_path, [row(0, "1", "1"), row(1, "1", "3")], '[task]\nlabels = ["1", "2", "3"]\n')
+    sums = summed(BENCHMARK, found.scored())
+    moved = {name: value * (1 + 1e-6) if name.endswith('"n"]') else value for name, value in sums.items()}
+    assert BENCHMARK.combine(sums)["label / mean"] == 2.0
+    assert BENCHMARK.combine(moved).keys() == BENCHMARK.combine(sums).keys()
+    assert BENCHMARK.combine(moved)["label / mean"] == pytest.approx(2.0)
+
+
+def test_labels_that_are_partly_words_have_no_mean(tmp_path: Path) -> None:
+    found = read_values(tmp_path, [row(0, "1", "1"), row(1, "1", "tie")], '[task]\nlabels = ["1", "2", "tie"]\n')
+    assert "label / mean" not in BENCHMARK.combine(summed(BENCHMARK, found.scored()))
+    assert "mean" not in found.as_coded()["label"]

@@ -7,18 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from judges.backends.rules import RuleVerdict
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import (
+    AskingBenchmark,
     ComparingBenchmark,
     CorrectableBenchmark,
     NativeFile,
     RemarkingBenchmark,
+    Sample,
+    SampledBenchmark,
     ScoredItem,
     Scores,
+    SelfNamingBenchmark,
     Source,
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halbench import compared, embedded, reader, scoring, writer
+from judges.benchmarks.halbench import background, compared, embedded, reader, sample, scoring, writer
 from judges.benchmarks.halbench.judge_rubrics import RUBRICS
 from judges.benchmarks.halbench.recognise import kind_of_head
 from judges.benchmarks.halbench.records import BENCHMARK_NAME
@@ -45,6 +50,10 @@ class HalBench:
     """The benchmark's parts behind the protocol."""
 
     name = BENCHMARK_NAME
+    names_systems = True
+    options: Mapping[str, str] = {
+        "duplicates": "first, last or both: which row of an item counts that a resumed run scored twice",
+    }
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -74,6 +83,12 @@ class HalBench:
     def as_described(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.as_described(items, facts)
 
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return background.PUBLISHED
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return background.TIES
+
     def overridden(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
         return scoring.overridden(items, facts)
 
@@ -97,6 +112,9 @@ class HalBench:
     def remarks(self) -> Sequence[str]:
         return REMARKS
 
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -104,5 +122,8 @@ class HalBench:
 
 
 BENCHMARK = HalBench()
-_IS: tuple[CorrectableBenchmark, ComparingBenchmark, RemarkingBenchmark] = (BENCHMARK, BENCHMARK, BENCHMARK)
+_IS: tuple[
+    CorrectableBenchmark, ComparingBenchmark, RemarkingBenchmark,
+    SampledBenchmark, SelfNamingBenchmark, AskingBenchmark,
+] = (BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK)  # fmt: skip
 """What of the protocol it offers, held by the type checker."""

@@ -15,7 +15,7 @@ from statistics import mean, stdev, variance
 from typing import Any
 
 from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
-from judges.benchmarks.halbench.leaderboard import Entry
+from judges.benchmarks.halbench.leaderboard import Entry, leaderboard, length_confound
 from judges.benchmarks.halbench.scoring import Decide, decided_entry, native_judges, stated_entry
 from judges.benchmarks.halbench.shapes import CELLS, FIELDS
 from judges.benchmarks.halbench.tasks import STANCE
@@ -33,20 +33,41 @@ def compared(
     *,
     overridden: bool = False,
 ) -> Scores:
-    """{pairwise, overall, by_cell, by_field}; a pair is named "a | b", and its delta is a's mean less b's.
+    """{leaderboard, length, pairwise, overall, by_cell, by_field}; the last four from two models on. A pair is named
+    "a | b", and its delta is a's mean less b's.
 
-    Of several rows of one item the last counts, as where the benchmark pairs them.
+    The leaderboard is over all rows, sorted by the unfloored mean. In pairs, of several rows of one item the last
+    counts, as where the benchmark pairs them.
     """
     decide: Decide = decided_entry if overridden else stated_entry
     models: dict[str, dict[str, Entry]] = {}
+    rows: dict[str, list[Entry]] = {}
     for name, items in systems.items():
         native = native_judges(facts.get(name, {}))
-        entries = (decide(item, native) for item in items if item.task == STANCE.task)
-        found = {entry.item: entry for entry in entries if entry is not None and entry.is_valid}
+        entries = [entry for item in items if item.task == STANCE.task and (entry := decide(item, native)) is not None]
+        if entries:
+            rows[name] = entries
+        found = {entry.item: entry for entry in entries if entry.is_valid}
         if found:
             models[name] = found
-    if len(models) < 2:
+    if not rows:
         return {}
+    board = {name: leaderboard(entries) for name, entries in rows.items()}
+    scores: Scores = {
+        "leaderboard": {
+            name: board[name] for name in sorted(board, key=lambda name: _place(board[name]["mean"], name))
+        },
+        "length": {name: length_confound(entries) for name, entries in rows.items()},
+    }
+    return scores | (_paired(models) if len(models) > 1 else {})
+
+
+def _place(mean_score: Any, name: str) -> tuple[float, str]:
+    """Highest mean first; a model without one last."""
+    return (-mean_score if isinstance(mean_score, float) else math.inf, name)
+
+
+def _paired(models: ModelEntries) -> Scores:
     pairs = list(combinations(models, 2))
     shared = set.intersection(*(set(entries) for entries in models.values()))
     first = next(iter(models.values()))

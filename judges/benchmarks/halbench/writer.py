@@ -42,7 +42,8 @@ def write_native(items: Iterable[ScoredItem], facts: Facts, provenance: Provenan
         else:
             spool.write_line(_score(item, who, native))
         side.add(item, {"item_id": item.extra["item"]})
-    yield NativeFile(f"{stem}.jsonl", spool.drain())
+    about = "the model's scores, patched" if stem == SCORES else "people's rankings"
+    yield NativeFile(f"{stem}.jsonl", spool.drain(), about)
     yield from side.files()
 
 

@@ -6,17 +6,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
 from judges.benchmarks.benchmark import (
+    AskingBenchmark,
     CorrectableBenchmark,
     DescribingBenchmark,
     NativeFile,
+    Sample,
+    SampledBenchmark,
     ScoredItem,
     Scores,
     Source,
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.halumem import breakdowns, described, reader, scoring, totals, tracing, warnings, writer
+from judges.benchmarks.halumem import (
+    background,
+    breakdowns,
+    described,
+    reader,
+    sample,
+    scoring,
+    totals,
+    tracing,
+    warnings,
+    writer,
+)
 from judges.benchmarks.halumem.items import BENCHMARK_NAME
 from judges.benchmarks.halumem.judge_rubrics import RUBRICS
 from judges.benchmarks.halumem.recognise import kind_of_head
@@ -33,6 +48,7 @@ class HaluMem:
 
     name = BENCHMARK_NAME
     headline: Mapping[str, str] = breakdowns.HEADLINE
+    options: Mapping[str, str] = {"regime": "Medium or Long: which version of the data the system was run on"}
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -78,6 +94,12 @@ class HaluMem:
     def tracing(self, items: Iterable[ScoredItem], facts: Facts) -> Tracing:
         return tracing.tracing(items, facts)
 
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return ()
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return background.TIES
+
     def needs(self) -> Mapping[str, frozenset[str]]:
         return totals.needs()
 
@@ -96,6 +118,9 @@ class HaluMem:
     def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
         return totals.combine(sums)
 
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -103,4 +128,6 @@ class HaluMem:
 
 
 BENCHMARK = HaluMem()
-_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark] = (BENCHMARK, BENCHMARK)
+_DECLARED: tuple[CorrectableBenchmark, DescribingBenchmark, SampledBenchmark, AskingBenchmark] = (
+    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+)  # fmt: skip

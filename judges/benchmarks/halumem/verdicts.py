@@ -24,6 +24,7 @@ from judges.benchmarks.halumem.shapes import (
 )
 from judges.benchmarks.halumem.verdict_labels import read_label
 from judges.benchmarks.json_stream import ArrayStart, Element, iter_members
+from judges.benchmarks.native import WrongPatchError, labels_of_patch
 from store.records import FactRecord, Problem, Record, VerdictRecord, canonical_json
 
 JUDGED = {task: frozenset(field.source for field in SEEN[task] if field.judge) for task in SEEN}
@@ -33,13 +34,18 @@ LINES_NAMED = 8
 
 
 class Row(NamedTuple):
-    """A verdict record where it stands. `judged` is False when a person's label is all it has."""
+    """A verdict record where it stands.
+
+    Attributes:
+        judged: False when a person's label is all it has. patch: what a patched record keeps of that label.
+    """
 
     task: str
     record: Mapping[str, Any]
     line: int
     column: int
     judged: bool
+    patch: Any = None
 
 
 class Slot(NamedTuple):
@@ -118,7 +124,8 @@ class _VerdictFile:
         seen.update(dict.fromkeys(element.value))
         record, judged = _as_judged(task, element.value)
         self.patched += record is not element.value
-        row = Row(task, record, element.line, element.column, judged)
+        patch = element.value[OVERREAD_FIELD] if record is not element.value else None
+        row = Row(task, record, element.line, element.column, judged, patch)
         session = Session(record[UUID], record[SESSION], {})
         if record[UUID] in self.ledger.users:
             yield from self._join(row, session)
@@ -199,6 +206,7 @@ class _VerdictFile:
             known.file = self.number
             return
         known.file, known.line, known.answer = self.number, row.line, answer
+        yield from self._labels(row, item_id, known)
         if not row.judged:
             return
         yield self._verdict(row, item_id, known, own)
@@ -206,6 +214,15 @@ class _VerdictFile:
         user = self.ledger.users.get(row.record[UUID])
         if user:
             user.verdicts += 1
+
+    def _labels(self, row: Row, item_id: str, known: Known) -> Iterator[Record]:
+        """The label that a patched record holds, once for each person who gave it."""
+        if row.patch is None:
+            return
+        try:
+            yield from labels_of_patch(row.patch, item_id, known.content_hash)
+        except WrongPatchError as error:
+            yield Problem(self.file, row.line, row.column, str(error), "correct the record")
 
     def _verdict(self, row: Row, item_id: str, known: Known, own: Mapping[str, Any]) -> VerdictRecord:
         read = read_label(row.task, row.record)
@@ -273,8 +290,9 @@ class _VerdictFile:
         if not self.arrays and not self.members:
             yield Problem(self.file, 0, 0, "no verdict record could be read", "give a stat_result or tmp2 file")
         if self.patched:
-            what = f"{self.patched} records hold people's labels; the judge's own verdicts in them were read"
-            yield Problem(self.file, 0, 0, what, "import the labels from a jsonl or csv export", fatal=False)
+            what = f"{self.patched} records hold people's labels; they were read beside the judge's own verdicts"
+            remedy = "nothing; what a person said at the desk outweighs what a file says of that person"
+            yield Problem(self.file, 0, 0, what, remedy, fatal=False)
         for uuid, note in self.notes.items():
             for what, remedy, fatal in _told(uuid, note):
                 line = note.contradictions[0][0] if fatal else note.line

@@ -36,6 +36,7 @@ from judges.benchmarks.halumem.shapes import (
     VALID_FIELD,
     VERDICT_FIELD,
 )
+from judges.benchmarks.native import CHANGES_ABOUT, References
 from store.records import LabelState
 
 INDENT = 4
@@ -74,8 +75,10 @@ def write_native(
     writing = _Writing(facts, provenance)
     for item in items:
         writing.add(item)
-    yield NativeFile(writing.layout.name, writing.stat_result())
-    yield NativeFile(writing.layout.name.removesuffix(".json") + ".changes.jsonl", writing.change_lines())
+    yield NativeFile(writing.layout.name, writing.stat_result(), "the patched verdicts, with overall_score of them")
+    changes = f"{writing.layout.name.removesuffix('.json')}.changes.jsonl"
+    yield NativeFile(changes, writing.change_lines(), CHANGES_ABOUT)
+    yield from writing.references.files()
 
 
 class _Writing:
@@ -92,6 +95,7 @@ class _Writing:
         self._judge_id = ""
         self._decisions = 0
         self.layout = _layout(facts)
+        self.references = References(self.layout.name.removesuffix(".json"), provenance)
 
     def add(self, item: ScoredItem) -> None:
         judge = verdict_fields(item.task, item.verdict, self._from_files) if item.verdict else None
@@ -107,6 +111,8 @@ class _Writing:
         self._write_record(item, record, answer)
         if is_changed(item):
             self._write_change(item, answer)
+        uuid, _, session = item.group.rpartition("/")
+        self.references.add(item, {"uuid": uuid, "ssession_id": session})
 
     def _original(self, item: ScoredItem) -> dict[str, Any]:
         uuid, _, number = item.group.rpartition("/")

@@ -7,12 +7,44 @@ from pathlib import Path
 from typing import Any
 
 from judges.backends.rules import Rule
-from judges.benchmarks.benchmark import NativeFile, ScoredItem, Scores, Source, TaskDefinition, Undefined
-from judges.benchmarks.medmemorybench import derived, reader, scoring, terms, writer
+from judges.benchmarks.background import DeclaredTie, PublishedAgreement
+from judges.benchmarks.benchmark import (
+    Alarm,
+    AskingBenchmark,
+    ClinicalBenchmark,
+    ComparingBenchmark,
+    CorrectableBenchmark,
+    DerivingBenchmark,
+    Doubt,
+    DoubtingBenchmark,
+    HeadliningBenchmark,
+    NativeFile,
+    RemarkingBenchmark,
+    Sample,
+    SampledBenchmark,
+    ScoredItem,
+    Scores,
+    SelfNamingBenchmark,
+    Source,
+    TaskDefinition,
+    Undefined,
+)
+from judges.benchmarks.medmemorybench import (
+    background,
+    compared,
+    derived,
+    doubts,
+    people,
+    reader,
+    sample,
+    scoring,
+    terms,
+    writer,
+)
 from judges.benchmarks.medmemorybench.judge_rubrics import RUBRICS
 from judges.benchmarks.medmemorybench.judge_rules import RULES
 from judges.benchmarks.medmemorybench.recognise import kind_of_head
-from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME, INCORRECT
+from judges.benchmarks.medmemorybench.shapes import BENCHMARK_NAME, INCORRECT, TYPE_OF_TASK
 from judges.benchmarks.medmemorybench.tasks import TASKS
 from judges.rubric import Rubric
 from store.records import LabelState, Record, VerdictRecord
@@ -20,10 +52,31 @@ from store.records import LabelState, Record, VerdictRecord
 Facts = Mapping[str, Mapping[str, Any]]
 
 
+OPTIONS = {
+    "duplicates": "first or last: which copy of a query is judged that a resumed run asked twice",
+    "regime": "Efficient or Mixed: without or with noise sessions, where no *_result.json says so",
+    "language": "zh or en: language of the run, where no *_result.json says so",
+    "architecture": "what kind of memory the system is, as in “graph retrieval”; else told from the method's name",
+}
+
+REMARKS = (
+    "The paper's average is the unweighted mean of the six types; overall_accuracy of the code pools all queries.",
+    "A failed judge call counts as a wrong answer as coded; “strict” leaves out what could not be read.",
+    "The thresholds of a deduction stand in the judge's prompt alone: as coded its own is_correct counts; "
+    "“by_published_rule” applies them.",
+    "Hallucination rate, recall at k, token F1 and ROUGE-L are defined here: the benchmark published no code for them.",
+)
+
+
 class MedMemoryBench:
     """The benchmark's parts behind the protocols: it can be corrected, and derives from labels."""
 
     name = BENCHMARK_NAME
+    names_systems = True
+    options: Mapping[str, str] = OPTIONS
+    headline: Mapping[str, str] = {
+        f"summary / by_type / {name} / accuracy": task.upper() for task, name in TYPE_OF_TASK.items()
+    }
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -63,10 +116,33 @@ class MedMemoryBench:
     def stated_scores(self, facts: Facts, judge: str) -> Mapping[str, Any] | None:
         return scoring.stated_scores(facts, judge)
 
+    def compared(
+        self, systems: Mapping[str, Iterable[ScoredItem]], facts: Mapping[str, Facts], *, overridden: bool = False
+    ) -> Scores:
+        return compared.compared(systems, facts, overridden=overridden)
+
+    def remarks(self) -> Sequence[str]:
+        return REMARKS
+
+    def alarms(self, items: Iterable[ScoredItem], facts: Facts) -> Sequence[Alarm]:
+        return people.alarms(list(items), facts)
+
+    def doubts(self, items: Iterable[ScoredItem], facts: Facts) -> Iterator[Doubt]:  # noqa: ARG002
+        return doubts.doubts(items)
+
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
         return writer.write_native(items, facts, provenance)
+
+    def published_agreement(self) -> Sequence[PublishedAgreement]:
+        return background.PUBLISHED
+
+    def declared_ties(self) -> Sequence[DeclaredTie]:
+        return ()
 
     def needs(self) -> Mapping[str, frozenset[str]]:
         return terms.needs()
@@ -87,3 +163,10 @@ class MedMemoryBench:
 
 
 BENCHMARK = MedMemoryBench()
+_IS: tuple[
+    CorrectableBenchmark, DerivingBenchmark, ComparingBenchmark, RemarkingBenchmark, ClinicalBenchmark,
+    DoubtingBenchmark, SampledBenchmark, SelfNamingBenchmark, AskingBenchmark, HeadliningBenchmark,
+] = (
+    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+)  # fmt: skip
+"""What of the protocol it offers, held by the type checker."""

@@ -119,7 +119,13 @@ class _RunReader:
 
     def _repeats(self) -> Iterator[Problem]:
         if self.choice and self.choice not in CHOICES:
-            yield Problem(self.file, 0, 0, f"there is no choice {self.choice!r} of duplicates", "say first or last")
+            yield Problem(
+                self.file,
+                0,
+                0,
+                f"there is no choice {self.choice!r} of duplicates",
+                "say --option duplicates=first or duplicates=last",
+            )
         for (persona, query_id), slot in self.slots.items():
             if len(slot.copies) > 1:
                 lines = " and ".join(str(line) for _, line in slot.copies)
@@ -131,7 +137,7 @@ class _RunReader:
                     remedy = f"nothing; the {self.choice} is judged, as you chose; scores as coded count all"
                     yield Problem(self.file, slot.copies[0][1], 0, what, remedy, fatal=False)
                 else:
-                    remedy = "say which is judged: the option duplicates, first or last; until then none is"
+                    remedy = "say which is judged: --option duplicates=first or duplicates=last; until then none is"
                     yield Problem(self.file, slot.copies[0][1], 0, what, remedy)
 
     def _is_chosen(self, index: int, slot: Slot) -> bool:

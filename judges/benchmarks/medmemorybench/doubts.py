@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from judges.benchmarks.benchmark import Doubt as ListedDoubt
 from judges.benchmarks.benchmark import ScoredItem
 from judges.benchmarks.medmemorybench.items import STORED_DIFFERS, UNKNOWN_DOUBT
 from judges.benchmarks.medmemorybench.rules import Doubt, choice_doubt, entity_doubt
@@ -31,6 +32,32 @@ class RuleDoubt(NamedTuple):
     as_coded: bool | None
     read_better: bool | None
     why: str
+
+
+def doubts(items: Iterable[ScoredItem]) -> Iterator[ListedDoubt]:
+    """The doubtful items with what is to be seen of each."""
+    for item in items:
+        if item.slices.get("rule_doubt", "none") != "none":
+            found = _doubt(item, item.slices["rule_doubt"])
+            yield ListedDoubt(item.item_id, found.kind, _cells(item, found))
+
+
+def _cells(item: ScoredItem, found: RuleDoubt) -> dict[str, str]:
+    gold = item.extra.get("gold") or item.payload.get("reference", "")
+    return {
+        "task": found.task,
+        "persona": found.persona,
+        "query": found.query_id,
+        "looked for": gold if isinstance(gold, str) else ", ".join(map(str, gold)),
+        "answer": str(item.payload.get("response", "")),
+        "stored": _word(found.stored),
+        "read better": _word(found.read_better),
+        "why": found.why,
+    }
+
+
+def _word(value: bool | None) -> str:
+    return "not known" if value is None else "right" if value else "wrong"
 
 
 def rule_doubts(items: Iterable[ScoredItem]) -> Iterator[RuleDoubt]:

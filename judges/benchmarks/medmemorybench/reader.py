@@ -44,6 +44,7 @@ def read(source: Source) -> Iterator[Record]:
     judges = judges_of(source.judge or DEFAULT_JUDGE)
     for about in abouts:
         yield about.record
+        yield about.fact
     shared = Shared(source, opened.questions, judges)
     for task in (task for task in TYPE_OF_TASK if abouts and task not in RULE_TASKS):
         yield from shared.judge(task)

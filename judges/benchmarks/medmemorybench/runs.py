@@ -12,7 +12,10 @@ from judges.benchmarks.benchmark import Source
 from judges.benchmarks.json_stream import ArrayStart, Element, iter_members
 from judges.benchmarks.medmemorybench.run_file import RunFile
 from judges.benchmarks.medmemorybench.shapes import Regime, as_text
-from store.records import Problem, SystemRecord
+from store.records import FactRecord, Problem, SystemRecord
+
+RUN = "medmemorybench_run"
+"""Kind of the fact that holds a run's name, regime and language."""
 
 FILE_ENDING = re.compile(r"(?:_query_answer|_result)(?:_rejudge_\d+)?(?:\.patched)?\Z")
 STAMP = re.compile(r"(\d{8}_\d{6})(?:_|\Z)")
@@ -95,6 +98,15 @@ class About:
     record: SystemRecord
     language: str
 
+    @property
+    def fact(self) -> FactRecord:
+        """What tells which runs are of one system."""
+        payload = {
+            "name": self.record.name, "regime": self.record.regime, "language": self.language,
+            "architecture": self.record.metadata.get("architecture", ""),
+        }  # fmt: skip
+        return FactRecord(self.record.system, RUN, "run", payload)
+
 
 def stem_of(path: Path) -> str:
     """What the files of one run have in common."""
@@ -119,8 +131,9 @@ def describe(
 
 
 def _result_of(run: RunFile, runs: Sequence[RunFile], results: Sequence[ResultFile]) -> ResultFile | None:
-    """By the common beginning of the names; else the only one there is."""
-    same = [result for result in results if stem_of(result.path) == stem_of(run.path)]
+    """By the common beginning of the names, in the same folder if there is one; else the only one there is."""
+    alike = [result for result in results if stem_of(result.path) == stem_of(run.path)]
+    same = [result for result in alike if result.path.parent == run.path.parent] or alike
     if same:
         return same[0]
     return results[0] if len(runs) == len(results) == 1 else None
@@ -130,7 +143,15 @@ def _regime(run: RunFile, result: ResultFile | None, source: Source) -> tuple[Re
     given = source.options.get("regime", "")
     named = REGIME_OPTION.get(given.lower(), "")
     if given and not named:
-        return "", [Problem(str(run.path), 0, 0, f"there is no regime {given!r}", "say Efficient or Mixed")]
+        return "", [
+            Problem(
+                str(run.path),
+                0,
+                0,
+                f"there is no regime {given!r}",
+                "say --option regime=Efficient or --option regime=Mixed",
+            )
+        ]
     noise = result.noise if result else None
     told: Regime = ("Mixed" if noise else "Efficient") if isinstance(noise, bool) else ""
     if named and told and named != told:
@@ -138,7 +159,7 @@ def _regime(run: RunFile, result: ResultFile | None, source: Source) -> tuple[Re
         return named, [Problem(str(run.path), 0, 0, what, "leave the regime out, or give the run's own result file")]
     if not named and not told:
         what = "whether noise sessions were injected (Efficient or Mixed) is said nowhere"
-        remedy = "give the run's *_result.json, or say the regime"
+        remedy = "give the run's *_result.json, or say --option regime=Efficient or regime=Mixed"
         return "", [Problem(str(run.path), 0, 0, what, remedy, fatal=False)]
     return named or told, []
 

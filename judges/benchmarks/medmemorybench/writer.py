@@ -29,6 +29,7 @@ from judges.benchmarks.medmemorybench.run_file import CONTEXTS, QUERIES, RESULTS
 from judges.benchmarks.medmemorybench.scoring import adder_of
 from judges.benchmarks.medmemorybench.shapes import OVERREAD_FIELD, Answer, json_text
 from judges.benchmarks.medmemorybench.summary import answer_summary, context_sums, official, result_summary
+from judges.benchmarks.native import CHANGES_ABOUT, References
 from store.records import LabelState
 
 INDENT = 2
@@ -55,10 +56,12 @@ def write_native(
         provenance: of the final labels by item id.
     """
     writing = _Writing(items, facts, provenance)
-    yield NativeFile(writing.name, writing.answers())
+    yield NativeFile(writing.name, writing.answers(), "the run's answers, patched")
     if writing.result is not None:
-        yield NativeFile(writing.result["file"], writing.results())
-    yield NativeFile(writing.name.removesuffix(".json") + ".changes.jsonl", writing.changes())
+        yield NativeFile(writing.result["file"], writing.results(), "the run's results, its summary computed anew")
+    stem = writing.name.removesuffix(".json")
+    yield NativeFile(f"{stem}.changes.jsonl", writing.changes(), CHANGES_ABOUT)
+    yield from writing.references.files()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,9 @@ class _Writing:
         self.frame = _of_judge(facts, QUERY_FILE, self._before) or NO_FILE
         self.result = _of_judge(facts, RESULT_FILE, self._before)
         self.name = str(self.frame["file"])
+        self.references = References(self.name.removesuffix(".json"), provenance)
+        for item in light:
+            self.references.add(item, {"persona": item.cluster, "query_id": item.extra["query_id"]})
 
     # Records
 

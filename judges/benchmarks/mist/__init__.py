@@ -8,17 +8,21 @@ from typing import Any
 
 from judges.backends.rules import Rule
 from judges.benchmarks.benchmark import (
+    AskingBenchmark,
     ComparingBenchmark,
     CorrectableBenchmark,
     NativeFile,
     RemarkingBenchmark,
+    Sample,
+    SampledBenchmark,
     ScoredItem,
     Scores,
+    SelfNamingBenchmark,
     Source,
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.mist import compared, reader, scoring, writer
+from judges.benchmarks.mist import compared, reader, sample, scoring, writer
 from judges.benchmarks.mist.judge_rubrics import RUBRICS
 from judges.benchmarks.mist.judge_rules import RULES
 from judges.benchmarks.mist.recognise import kind_of_head
@@ -34,6 +38,11 @@ class Mist:
     """The benchmark's parts behind the protocol."""
 
     name = BENCHMARK_NAME
+    names_systems = True
+    options: Mapping[str, str] = {
+        "duplicates": "first, last or both: which row counts where several are of one item and run",
+        "columns": "a TOML file that maps the authors' column names to the tool's",
+    }
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return TASKS
@@ -79,6 +88,9 @@ class Mist:
     def remarks(self) -> Sequence[str]:
         return REMARKS
 
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -94,5 +106,8 @@ REMARKS = (
 )
 
 BENCHMARK = Mist()
-_IS: tuple[CorrectableBenchmark, ComparingBenchmark, RemarkingBenchmark] = (BENCHMARK, BENCHMARK, BENCHMARK)
+_IS: tuple[
+    CorrectableBenchmark, ComparingBenchmark, RemarkingBenchmark,
+    SampledBenchmark, SelfNamingBenchmark, AskingBenchmark,
+] = (BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK)  # fmt: skip
 """What of the protocol it offers, held by the type checker."""

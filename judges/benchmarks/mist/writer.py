@@ -79,7 +79,8 @@ class _Writing:
         patch.setdefault("memories", []).append({"place": place, **who, **said(label)})
 
     def files(self) -> Iterator[NativeFile]:
-        yield NativeFile(f"{self._stem}.jsonl", self._lines())
+        about = "the run's results, patched" if self._stem == RESULTS else "the items, with what people said of them"
+        yield NativeFile(f"{self._stem}.jsonl", self._lines(), about)
         yield from self._side.files()
 
     def _lines(self) -> Iterator[str]:

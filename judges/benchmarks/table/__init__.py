@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from judges.benchmarks.benchmark import (
+    AskingBenchmark,
     CorrectableBenchmark,
     InferringBenchmark,
     NativeFile,
+    Sample,
+    SampledBenchmark,
     ScoredItem,
     Scores,
+    SelfNamingBenchmark,
     Source,
     TaskDefinition,
     Undefined,
 )
-from judges.benchmarks.table import reader, scoring, writer
+from judges.benchmarks.table import reader, sample, scoring, writer
 from judges.benchmarks.table.items import BENCHMARK_NAME
 from judges.benchmarks.table.plan import plan_of
 from judges.benchmarks.table.recognise import is_table
@@ -30,6 +34,11 @@ class Table:
     """The benchmark's parts behind the protocol. Its tasks are those of the source that is read."""
 
     name = BENCHMARK_NAME
+    names_systems = True
+    options: Mapping[str, str] = {
+        "tasks": "a task file, as --tasks",
+        "label_mode": "how labels in the file were given, as --label-mode",
+    }
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return ()
@@ -76,6 +85,9 @@ class Table:
     def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
         return scoring.combine(sums)
 
+    def sample(self, folder: Path) -> Sample:
+        return sample.sample(folder)
+
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
@@ -83,5 +95,7 @@ class Table:
 
 
 BENCHMARK = Table()
-_IS: tuple[CorrectableBenchmark, InferringBenchmark] = (BENCHMARK, BENCHMARK)
+_IS: tuple[CorrectableBenchmark, InferringBenchmark, SampledBenchmark, SelfNamingBenchmark, AskingBenchmark] = (
+    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+)  # fmt: skip
 """What of the protocol it offers, held by the type checker."""

@@ -47,6 +47,7 @@ class Plan:
         gold_is_label: `gold` is an adjudicated label, else a reference text.
         cluster: the column whose values stand or fall together; "" for none.
         slices: columns to report by. key: columns that pair two systems' items.
+        folders: where references are looked for: beside the task file, then beside the table.
         sentences: what was found out, for the user. problems: why it cannot be read.
     """
 
@@ -59,7 +60,7 @@ class Plan:
     slices: tuple[str, ...]
     key: tuple[str, ...]
     references: Mapping[str, Reference]
-    folder: Path
+    folders: tuple[Path, ...]
     sentences: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -123,7 +124,7 @@ def _plan(source: Source) -> Plan:
         slices=slices,
         key=file.key,
         references=planning.references(),
-        folder=file.path.parent if file.path else (tables[0].parent if tables else Path()),
+        folders=tuple(path.parent for path in (file.path, *tables[:1]) if path is not None) or (Path(),),
         sentences=(*planning.said, *_label_modes(planning.found, source)),
         problems=(*file.faults, *planning.problems),
     )

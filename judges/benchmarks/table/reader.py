@@ -77,7 +77,7 @@ class _Reading:
     def __init__(self, source: Source, plan: Plan) -> None:
         self.source, self.plan = source, plan
         self.system = system_name(source)
-        self.references = References(plan.references, plan.others, plan.folder)
+        self.references = References(plan.references, plan.others, plan.folders)
         self.known: dict[str, _Known] = {}
         self.pairs: dict[str, str] = {}
         self.systems: set[str] = set()

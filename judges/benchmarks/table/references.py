@@ -27,12 +27,13 @@ class References:
         problems: files that are not there, or rows of them that cannot be read.
     """
 
-    def __init__(self, references: Mapping[str, Reference], others: Sequence[Path], folder: Path) -> None:
+    def __init__(self, references: Mapping[str, Reference], others: Sequence[Path], folders: Sequence[Path]) -> None:
         self._references = references
         self._rows: dict[str, dict[str, dict[str, Any]]] = {}
+        self._unread: set[str] = set()
         self.problems: list[Problem] = []
         for column, reference in references.items():
-            self._rows[column] = self._read(column, reference, _find(reference.file, others, folder))
+            self._rows[column] = self._read(column, reference, _find(reference.file, others, folders))
 
     def of(self, row: Row) -> Referred:
         """What other files have for a row.
@@ -47,6 +48,9 @@ class References:
             if not identifier:
                 continue
             found = self._rows[column].get(identifier)
+            if found is None and column in self._unread:
+                # That the file cannot be read is said once; no row is to blame for it.
+                continue
             if found is None:
                 raise WrongEntryError(f"{column} names a row that {Path(reference.file).name} does not have")
             fields |= found
@@ -62,6 +66,7 @@ class References:
                 else:
                     self._add(rows, found, reference, path)
         except OSError as error:
+            self._unread.add(column)
             what = f"{column} refers to {Path(reference.file).name}, which cannot be read: {error.strerror}"
             self.problems.append(Problem(str(path), 0, 0, what, "put the file beside the table"))
         return rows
@@ -82,6 +87,8 @@ class References:
             self.problems.append(Problem(str(path), row.line, row.column, what, "give every row an id of its own"))
 
 
-def _find(name: str, others: Sequence[Path], folder: Path) -> Path:
-    """A file the user gave under that name, else the one beside the task file or the table."""
-    return next((path for path in others if path.name == Path(name).name), folder / name)
+def _find(name: str, others: Sequence[Path], folders: Sequence[Path]) -> Path:
+    """A file the user gave under that name, else the one in the first of the folders that has it."""
+    given = [path for path in others if path.name == Path(name).name]
+    beside = [folder / name for folder in folders if (folder / name).is_file()]
+    return next(iter([*given, *beside]), folders[0] / name)

@@ -19,7 +19,8 @@ from store.records import LabelState
 
 Facts = Mapping[str, Mapping[str, Any]]
 SEPARATOR = " / "
-SHARE, MEAN, N, SUM, NUMBERS = "share", "mean", "n", "sum", "numbers"
+SHARE, MEAN, N, SUM, WORDS = "share", "mean", "n", "sum", "words"
+"""`words` counts labels that are no numbers: where there are some, or could be, there is no mean."""
 CLUSTER_MEAN = "cluster_mean"
 BY_SYSTEM, BY = "by_system", "by"
 
@@ -140,8 +141,9 @@ def _terms(item: ScoredItem, value: str | None) -> dict[str, float]:
         found[_key(*scope, N)] = 1.0
         found[_key(*scope, SHARE, value)] = 1.0
         if number is not None:
-            found[_key(*scope, NUMBERS)] = 1.0
             found[_key(*scope, SUM)] = number
+        else:
+            found[_key(*scope, WORDS)] = 1.0
     return found
 
 
@@ -160,7 +162,7 @@ def _combined(sums: Mapping[str, float]) -> Iterator[tuple[tuple[str, ...], floa
             yield path, _ratio(total, sums.get(_key(*path[:-2], N), 0.0))
         elif last == N and len(scope) > 1:
             yield path, total
-        elif last == SUM and sums.get(_key(*scope, NUMBERS)) == sums.get(_key(*scope, N)):
+        elif last == SUM and _key(*scope, WORDS) not in sums:
             yield (*scope, MEAN), _ratio(total, sums.get(_key(*scope, N), 0.0))
 
 

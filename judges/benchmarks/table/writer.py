@@ -75,7 +75,11 @@ class _File:
         self._side.add(item, {"row": json.loads(item.extra["row"]).get(self._layout["id"])})
 
     def files(self) -> Iterator[NativeFile]:
-        yield NativeFile(self.name, self._csv() if self._layout["format"] == "csv" else self._json())
+        yield NativeFile(
+            self.name,
+            self._csv() if self._layout["format"] == "csv" else self._json(),
+            "the table, with people's labels",
+        )
         yield from self._side.files()
 
     # People
@@ -84,9 +88,11 @@ class _File:
         who = self._provenance.get(item.item_id, {})
         value = said(label)
         names = [name for name in str(who.get("annotator", "")).split(", ") if name]
-        for name in names:
+        for place, name in enumerate(names):
             if name != GOLD:
-                self._add_person(row, item.task, label, name, who)
+                # Tags and notes are those of the first who gave the value.
+                own = label if place == 0 else LabelState(value=label.value)
+                self._add_person(row, item.task, own, name, who)
         if self._is_flat:
             row[FINAL], row[FINAL_BY] = label.value or "", ", ".join(names)
             return
@@ -103,7 +109,7 @@ class _File:
         entries = self._entries(row, self._layout["human"])
         for entry in entries:
             if entry.get("annotator") == name:
-                if self._reads(task, entry.get("label")) != label.value:
+                if self._reads(task, entry.get("label")) != label.value or _says_more(label, entry):
                     entry |= _entry(label, who)
                 break
         else:
@@ -176,6 +182,11 @@ class _File:
         for line in self._rows.drain_lines():
             row = json.loads(line)
             yield _csv_line(["" if row.get(name) is None else row[name] for name in columns], delimiter)
+
+
+def _says_more(label: LabelState, entry: Mapping[str, Any]) -> bool:
+    """Whether a label has a tag, a note or a mark that the row's own entry lacks."""
+    return any(entry.get(name) != value for name, value in said(label).items() if name != "value")
 
 
 def _entry(label: LabelState, who: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Bootstrap:
         rarest: int = RAREST_LABEL,
     ) -> Bootstrap:
         """For a table of two raters; the rarest label is looked for among the rows' (the people's)."""
-        withheld = rarest_label(pairs.confusion.sum(axis=1), pairs.scale.labels, pairs.n, rarest)
+        withheld = rarest_label(pairs.confusion.sum(axis=1), pairs.scale.shown, pairs.n, rarest)
         return cls(pairs.counts, pairs.clusters, withheld, resamples, seed, level)
 
     @classmethod
@@ -73,7 +73,7 @@ class Bootstrap:
     ) -> Bootstrap:
         """For any number of raters; a label's items are those on which at least one of them gave it."""
         total = int(ratings.counts.sum())
-        withheld = rarest_label(ratings.items_by_label, ratings.scale.labels, total, rarest)
+        withheld = rarest_label(ratings.items_by_label, ratings.scale.shown, total, rarest)
         return cls(ratings.counts, ratings.clusters, withheld, resamples, seed, level)
 
     @property

@@ -15,15 +15,17 @@ def positive_agreement(pairs: PairTable, label: str, bootstrap: Bootstrap | None
     """2a/(2a+b+c): given that one side gave the label, how often the other did (Cicchetti & Feinstein 1990, J. Clin.
     Epidemiol. 43:551-558). n are the items either side gave it."""
     code = pairs.scale.codes[label]
+    title = pairs.scale.shown[code]
     rows, columns = pairs.rows == code, pairs.columns == code
-    return _agreement(pairs, rows, columns, name or f"positive agreement on {label}", label, bootstrap)
+    return _agreement(pairs, rows, columns, name or f"positive agreement on {title}", title, bootstrap)
 
 
 def negative_agreement(pairs: PairTable, label: str, bootstrap: Bootstrap | None = None) -> Statistic:
     """2d/(2d+b+c): given that one side gave another label, how often the other did. n are the items either did."""
     code = pairs.scale.codes[label]
+    title = pairs.scale.shown[code]
     rows, columns = pairs.rows != code, pairs.columns != code
-    return _agreement(pairs, rows, columns, f"negative agreement on {label}", f"anything but {label}", bootstrap)
+    return _agreement(pairs, rows, columns, f"negative agreement on {title}", f"anything but {title}", bootstrap)
 
 
 def _agreement(

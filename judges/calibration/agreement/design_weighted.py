@@ -112,7 +112,7 @@ class _Weighted:
         grouped = group_by_cluster(clusters, kept, distinct)
         pairs = PairTable(scale, distinct.rows[:, 0], distinct.rows[:, 1], distinct.counts, grouped, dropped)
         by_label = np.bincount(pairs.rows, pairs.counts, scale.size).astype(np.int64)
-        withheld = rarest_label(by_label, scale.labels, pairs.n) if pairs.n else ""
+        withheld = rarest_label(by_label, scale.shown, pairs.n) if pairs.n else ""
         bootstrap = Bootstrap(distinct.counts, grouped, withheld, resamples, seed, level)
         mass = values[distinct.rows[:, 2]]
         total = float(mass @ distinct.counts)
@@ -146,7 +146,7 @@ class _Weighted:
         hits = (self.pairs.rows == code) & (self.pairs.columns == code)
         n = int(self.pairs.counts[among].sum())
         if n == 0:
-            why = f"{self.pairs.scale.labels[code]} was given to no item"
+            why = f"{self.pairs.scale.shown[code]} was given to no item"
             return Statistic.undefined("label_not_used", why, 0, dict(self.pairs.dropped), name)
 
         def coefficient(mass: FloatArray) -> FloatArray:

@@ -27,7 +27,7 @@ def live_kappa(pairs: PairTable, label_weights: FloatArray | None = None, level:
     weights = pairs.scale.weights("identity") if label_weights is None else label_weights
     value, error = kappa_and_error(pairs.confusion.astype(float), weights)
     plain = Statistic(value, pairs.n, name, dropped=dict(pairs.dropped))
-    withheld = rarest_label(pairs.confusion.sum(axis=1), pairs.scale.labels, pairs.n, RAREST_LABEL)
+    withheld = rarest_label(pairs.confusion.sum(axis=1), pairs.scale.shown, pairs.n, RAREST_LABEL)
     if withheld:
         return plain.without_interval(withheld)
     half = NormalDist().inv_cdf((1 + level) / 2) * error

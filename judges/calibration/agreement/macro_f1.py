@@ -66,7 +66,7 @@ def macro_f1(
     table = pairs.tables(counts)
     unused = np.flatnonzero((table.sum(axis=1) == 0) | (table.sum(axis=0) == 0))
     if len(unused):
-        names = ", ".join(scale.labels[code] for code in unused)
+        names = ", ".join(scale.shown[code] for code in unused)
         why = f"{names} was not given by both sides: F1 of a label nobody gave is undefined"
         return Statistic.undefined("label_not_used", why, pairs.n, dict(pairs.dropped), NAME)
 
@@ -112,7 +112,7 @@ def _pairs(
     dropped = {"not_paired": int((~kept).sum())} if not kept.all() else {}
     distinct = distinct_rows(np.column_stack([own[kept], counts[kept]]))
     labels = counts[kept].sum(axis=0)
-    withheld = rarest_label(labels, scale.labels, int(labels.sum())) if kept.any() else ""
+    withheld = rarest_label(labels, scale.shown, int(labels.sum())) if kept.any() else ""
     grouped = group_by_cluster(clusters, kept, distinct)
     bootstrap = Bootstrap(distinct.counts, grouped, withheld, resamples, seed, level)
     return _Pairs(scale, distinct.rows[:, 0], distinct.rows[:, 1:], bootstrap, dropped)

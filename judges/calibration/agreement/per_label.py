@@ -15,20 +15,30 @@ def recall(pairs: PairTable, label: str, level: float = LEVEL) -> Statistic:
     """Of the items people gave the label, the share the judge gave it too; exact interval, n are those items."""
     table, code = pairs.confusion, pairs.scale.codes[label]
     hits, n = int(table[code, code]), int(table[code].sum())
-    return exact_share(hits, n, f"recall of {label}", pairs.row_name, label, level, pairs.dropped)
+    return exact_share(
+        hits, n, f"recall of {pairs.scale.shown[code]}", pairs.row_name, pairs.scale.shown[code], level, pairs.dropped
+    )
 
 
 def precision(pairs: PairTable, label: str, level: float = LEVEL) -> Statistic:
     """Of the items the judge gave the label, the share people gave it too; exact interval, n are those items."""
     table, code = pairs.confusion, pairs.scale.codes[label]
     hits, n = int(table[code, code]), int(table[:, code].sum())
-    return exact_share(hits, n, f"precision of {label}", pairs.column_name, label, level, pairs.dropped)
+    return exact_share(
+        hits,
+        n,
+        f"precision of {pairs.scale.shown[code]}",
+        pairs.column_name,
+        pairs.scale.shown[code],
+        level,
+        pairs.dropped,
+    )
 
 
 def f1(pairs: PairTable, label: str, bootstrap: Bootstrap | None = None) -> Statistic:
     """Harmonic mean of recall and precision, which is the label's positive agreement; n are the items either side gave
     the label."""
-    return positive_agreement(pairs, label, bootstrap, name=f"F1 of {label}")
+    return positive_agreement(pairs, label, bootstrap, name=f"F1 of {pairs.scale.shown[pairs.scale.codes[label]]}")
 
 
 def exact_share(

@@ -28,6 +28,7 @@ class Scale:
     Attributes:
         labels: in declared order; for ordinal sets best first.
         level: how labels compare. Interval and ratio labels are written as numbers ("0", "2.5").
+        titles: what a reader calls each label, in the same order; () where they are called what they are.
 
     Raises:
         ValueError: fewer than two labels, a repeated label, or an interval label that is no finite number.
@@ -35,6 +36,7 @@ class Scale:
 
     labels: tuple[str, ...]
     level: Level = "nominal"
+    titles: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.labels) < 2:
@@ -49,6 +51,11 @@ class Scale:
     @property
     def size(self) -> int:
         return len(self.labels)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The labels as a sentence names them."""
+        return self.titles or self.labels
 
     @property
     def ordered(self) -> bool:

@@ -53,7 +53,7 @@ def slice_tests(
     """
     y, f = np.asarray(people, dtype=np.int64), np.asarray(judge, dtype=np.int64)
     kept = (y >= 0) & (f >= 0)
-    among = {"agreement": kept} | {f"recall of {label}": kept & (y == code) for code, label in enumerate(scale.labels)}
+    among = {"agreement": kept} | {f"recall of {label}": kept & (y == code) for code, label in enumerate(scale.shown)}
     drafts: list[tuple[str, str, str, Statistic, float]] = []
     for kind, values in slices.items():
         column = np.asarray(values)

@@ -32,7 +32,7 @@ def undefined_pairs(pairs: PairTable, name: str, constant_rater: bool = False) -
     if constant_rater and min(len(rows), len(columns)) == 1:
         who, code = (pairs.row_name, rows[0]) if len(rows) == 1 else (pairs.column_name, columns[0])
         why = (
-            f"{who} gave {pairs.scale.labels[code]} to all {pairs.n} items; {name} then says nothing, "
+            f"{who} gave {pairs.scale.shown[code]} to all {pairs.n} items; {name} then says nothing, "
             "whatever the other side answers"
         )
         return Statistic.undefined("constant_rater", why, pairs.n, dict(pairs.dropped), name)
@@ -69,5 +69,5 @@ def _too_few(n: int, name: str, dropped: Mapping[str, int], who: str) -> Statist
 
 
 def _single(scale: Scale, code: int, n: int, name: str, dropped: Mapping[str, int]) -> Statistic:
-    why = f"all {n} items were given {scale.labels[code]} by everyone: without variation {name} is undefined"
+    why = f"all {n} items were given {scale.shown[code]} by everyone: without variation {name} is undefined"
     return Statistic.undefined("undefined_single_category", why, n, dict(dropped), name)

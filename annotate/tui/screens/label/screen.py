@@ -37,7 +37,21 @@ READ_AHEAD_AFTER = 0.05
 """Seconds after an item's paint when the next one is prepared: well inside the time in which no label key counts."""
 LONGEST_MESSAGE = 300
 
-WHEN_DONE = frozenset({"quit", "undo", "redo", "previous_item", "next_item", "first_open", "go_to", "help", "pace"})
+WHEN_DONE = frozenset(
+    {
+        "quit",
+        "undo",
+        "redo",
+        "previous_item",
+        "next_item",
+        "first_open",
+        "go_to",
+        "help",
+        "pace",
+        "audit",
+        "disagreements",
+    }
+)
 """Actions that still mean something when nothing is left to label."""
 
 
@@ -131,6 +145,7 @@ class LabelScreen(DeskScreen):
             "find": lambda: self.prompt.ask("find"), "go_to": lambda: self.prompt.ask("go_to"),
             "scroll_down": lambda: view.scroll_rows(1), "scroll_up": lambda: view.scroll_rows(-1),
             "page_down": lambda: view.scroll_pages(1), "page_up": lambda: view.scroll_pages(-1),
+            "audit": self._show_audit, "disagreements": lambda: self._show_audit(disagreements=True),
         }  # fmt: skip
         saying = {name: lambda words=words: self.say(words()) for name, words in says.items()}
         return {**self.common_handlers(), **self.saving(stores), **saying, **shows}
@@ -152,6 +167,11 @@ class LabelScreen(DeskScreen):
             self.desk.message = "no turn chosen: } goes through the turns, ] to the most similar one"
         else:
             self.desk.toggle_evidence(turn)
+
+    def _show_audit(self, *, disagreements: bool = False) -> None:
+        from annotate.tui.screens.audit.opening import open_audit
+
+        open_audit(self.app, self.desk, self.say, disagreements=disagreements)
 
     def _open_review(self) -> None:
         from annotate.tui.screens.review.screen import ReviewScreen

@@ -1,0 +1,130 @@
+"""`rubric`: what a judge of this study is told; read it, edit it, look at its versions."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from store.errors import UsageError
+
+if TYPE_CHECKING:
+    from judges.benchmarks.benchmark import TaskDefinition
+    from store.judge_rubrics import StoredRubric
+    from store.study import Study
+
+
+def register(app: typer.Typer) -> None:
+    """Add this module's command."""
+    app.command("rubric")(rubric)
+
+
+def rubric(
+    context: typer.Context,
+    task: Annotated[str, typer.Option("--task", help="Of which task; needed where there are several.")] = "",
+    language: Annotated[str, typer.Option("--language", help="en or zh.")] = "en",
+    edit: Annotated[bool, typer.Option("--edit", help="Open it in $EDITOR; what is saved is a new version.")] = False,
+    file: Annotated[Path | None, typer.Option("--file", help="Take the text from a file instead.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="List its versions.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+) -> None:
+    """Show or change the rubric that a judge of this study gets. Every version is kept; a changed one is another judge.
+
+    Example: overread rubric --task qa --edit
+    """
+    from annotate.cli.main import study_path
+    from annotate.cli.output import print_json, say
+    from annotate.cli.study import tell_notices
+    from judges.setup import study_rubric
+    from store.judge_rubrics import rubric_versions
+    from store.study import Study
+
+    with Study.open(study_path(context)) as study:
+        tell_notices(study)
+        definition = _one_task(study, task)
+        current = study_rubric(study, definition)
+        if edit or file is not None:
+            text = _from_file(file) if file is not None else _edited(current.texts.get(language, ""))
+            current = _changed(study, current, language, text)
+        versions = rubric_versions(study, definition.task)
+        if as_json:
+            print_json({"task": definition.task, "versions": [
+                {"version": v.version, "origin": v.origin, "at": v.at, "texts": dict(v.texts)} for v in versions
+            ]})  # fmt: skip
+            return
+        if history:
+            for version in versions:
+                say(f"{version.version}  {version.origin}  {version.at}")
+            return
+        if language not in current.texts:
+            raise UsageError(f"There is no rubric of {definition.task} in {language!r}.", "", "Write one: --edit")
+        say(f"{definition.task}, version {current.version}, {current.origin}")
+        for line in ["", *current.texts[language].splitlines()]:
+            say(line)
+
+
+def _one_task(study: Study, name: str) -> TaskDefinition:
+    from judges.collect import task_definitions
+
+    definitions = task_definitions(study)
+    if name in definitions:
+        return definitions[name]
+    if not name and len(definitions) == 1:
+        return next(iter(definitions.values()))
+    what = f"There is no task {name!r}." if name else "Which task?"
+    raise UsageError(what, "", f"Say --task, one of: {', '.join(definitions)}.")
+
+
+def _changed(study: Study, current: StoredRubric, language: str, text: str) -> StoredRubric:
+    """The text as a new version; the same text is none."""
+    from annotate.cli.output import note
+    from judges.rubric import LANGUAGES
+    from store.judge_rubrics import add_rubric
+    from store.study import now
+
+    if language not in LANGUAGES:
+        raise UsageError(f"There is no language {language!r}.", "", f"Say {' or '.join(LANGUAGES)}.")
+    if not text.strip():
+        raise UsageError("The rubric is empty; nothing was changed.", "", "Write something, or leave it as it is.")
+    if text.strip() == current.texts.get(language, "").strip():
+        note("overread: the rubric is as it was.")
+        return current
+    texts = {**current.texts, language: text.strip()}
+    changed = add_rubric(study, current.task, texts, "edited", now().isoformat())
+    if others := sorted(set(texts) - {language}):
+        note(f"overread: the rubric in {', '.join(others)} is as it was; change it too if items are in that language.")
+    return changed
+
+
+def _from_file(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file.name} cannot be read as UTF-8 text.", str(error), "Check the file.") from error
+
+
+def _edited(text: str) -> str:
+    """The text as the person left it in the editor of `$VISUAL` or `$EDITOR`.
+
+    Raises:
+        UsageError: there is no editor, or it failed.
+    """
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor:
+        raise UsageError("There is no editor in $EDITOR.", "", "export EDITOR=nano, or say --file FILE")
+    with tempfile.TemporaryDirectory(prefix="overread-") as folder:
+        path = Path(folder) / "rubric.md"
+        path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
+        command = [*shlex.split(editor, posix=os.name != "nt"), str(path)]
+        try:
+            done = subprocess.run(command, check=False)
+        except OSError as error:
+            raise UsageError(f"The editor {editor!r} cannot be started.", str(error), "Set EDITOR.") from error
+        if done.returncode:
+            raise UsageError(f"The editor ended with {done.returncode}; nothing was changed.")
+        return path.read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The audit on the screen."""

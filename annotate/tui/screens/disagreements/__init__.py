@@ -1,0 +1,1 @@
+"""Where people and the judge differ, item by item."""

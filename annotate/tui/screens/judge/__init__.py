@@ -1,0 +1,1 @@
+"""A judge at work: how fast, what failed, what it costs, and a key to stop it."""

@@ -1,0 +1,349 @@
+"""From the store to the columns an audit counts: DuckDB joins labels and verdicts and hands out codes.
+
+A row is known by a 64-bit hash of item and content, so that a million items take some tens of megabytes; the joins are
+NumPy's, which need no more. Two items of one hash are looked for, and refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judges.benchmarks.benchmark import TaskDefinition
+from judges.calibration.audit_input import (
+    FIRST_FAILURE,
+    MISSING_VERDICT,
+    NO_VERDICT,
+    NOT_LABELLED,
+    OFF_MENU,
+    OUTSIDE_SET,
+    VOTED_CANNOT_JUDGE,
+    CodeArray,
+    JudgeColumn,
+    LabelSet,
+    SliceColumn,
+    TaskColumns,
+)
+from judges.collect import label_set_of, label_sets_of
+from store.errors import OverreadError
+from store.study import Study
+
+Keys = NDArray[np.uint64]
+
+DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
+KEY = "hash(item_id, content_hash)"
+"""What stands for an item with its content."""
+_CLUSTER = "hash(CASE WHEN cluster_key <> '' THEN cluster_key WHEN group_key <> '' THEN group_key ELSE item_id END)"
+"""Items of one declared cluster stand or fall together; without one those that share a long text; else each alone."""
+_FIELDS = "item_id, content_hash, annotator, value, parts, cannot_judge, unsure, harm, reference_wrong"
+BLIND = f"""(
+    SELECT {_FIELDS}, draw_id, kind = 'adjudicate' AS adjudicated FROM blind_labels WHERE round = 0
+    UNION ALL
+    SELECT {_FIELDS}, '', adjudicated FROM file_labels
+    ANTI JOIN (SELECT DISTINCT item_id, annotator FROM label_events) e USING (item_id, annotator)
+    WHERE mode IN ('', 'blind'))"""
+"""`all_blind_labels` of the first round, in a form that takes a tenth of its memory on a million labels from files."""
+
+
+@dataclass(frozen=True)
+class LabelledTask:
+    """A task's labelled items.
+
+    Attributes:
+        columns: what `calibration.audit` reads. keys: `KEY` of each item, ascending, shape (items,).
+    """
+
+    columns: TaskColumns
+    keys: Keys
+
+    def places(self, keys: Keys) -> NDArray[np.int64]:
+        """Rows of these keys, −1 for those that are not among the labelled items."""
+        return places_of(self.keys, keys)
+
+
+def audited(definitions: Mapping[str, TaskDefinition]) -> dict[str, TaskDefinition]:
+    """The tasks whose value is a choice among labels: those agreement is computed on."""
+    return {name: task for name, task in definitions.items() if task.kind == "choice" and len(task.values) > 1}
+
+
+def labelled_tasks(study: Study, definitions: Mapping[str, TaskDefinition], judge: str = "") -> dict[str, LabelledTask]:
+    """Labelled items of these tasks: blind labels, the first verdict of each judge (or of one)."""
+    not_blind = _not_blind(study)
+    people = _people(study)
+    found = {}
+    for name, task in audited(definitions).items():
+        found[name] = _Reader(study, task, people, judge).read(not_blind.get(name, 0))
+    return found
+
+
+def _not_blind(study: Study) -> dict[str, int]:
+    """Labels by task of people who had seen a verdict before they gave one."""
+    rows = study.rows(
+        f"""WITH late AS (
+            SELECT c.item_id FROM current_labels c LEFT JOIN blind_labels b USING (item_id, annotator, round)
+            WHERE (c.value IS NOT NULL OR c.cannot_judge <> '')
+                AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = ''))
+            UNION ALL
+            SELECT item_id FROM file_labels ANTI JOIN (SELECT DISTINCT item_id, annotator FROM label_events) e
+            USING (item_id, annotator) WHERE mode NOT IN ('', 'blind') AND {DECIDED})
+        SELECT task, count(*) FROM late JOIN current_items USING (item_id) GROUP BY task"""
+    )
+    return dict(rows)
+
+
+def _people(study: Study) -> list[str]:
+    rows = study.rows(
+        """SELECT annotator FROM label_events WHERE kind <> 'adjudicate'
+        UNION SELECT annotator FROM file_labels WHERE NOT adjudicated ORDER BY 1"""
+    )
+    return [row[0] for row in rows]
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """A judge of a task: its name, its ids, and whether it gives scores."""
+
+    name: str
+    ids: list[str]
+    scored: bool
+
+
+class _Reader:
+    """Reads one task: three passes over the tables, joined here by key."""
+
+    def __init__(self, study: Study, task: TaskDefinition, people: Sequence[str], judge: str) -> None:
+        self.study, self.task, self.people = study, task, people
+        self.sets = {"": label_set_of(task), **label_sets_of(task)}
+        self.judges, self.failures = _judges(study, task.task, judge)
+        self.strata = _Strata(study, task.task)
+
+    def read(self, not_blind: int) -> LabelledTask:
+        """The labelled items of the task.
+
+        Raises:
+            OverreadError: two items have one hash.
+        """
+        items = self.study.columns(
+            f"SELECT {KEY} AS k, {_CLUSTER} AS cluster, {self.strata.sql} AS stratum FROM current_items WHERE task = ?",
+            [self.task.task],
+        )
+        order = np.argsort(items["k"])
+        keys: Keys = items.pop("k")[order]
+        if (keys[1:] == keys[:-1]).any():
+            raise OverreadError("Two items of this study share a hash.", "The audit would take them for one.")
+        votes = self._votes()
+        labelled = np.zeros(len(keys), dtype=np.bool_)
+        places = places_of(keys, votes["k"])
+        labelled[places[places >= 0]] = True
+        chosen, keys = order[labelled], keys[labelled]
+        del order, places
+        slices = self.strata.slices(items.pop("stratum")[chosen])
+        clusters = np.unique(items.pop("cluster")[chosen], return_inverse=True)[1].astype(np.int32)
+        del items, chosen
+        return LabelledTask(_arranged(self._task(keys, votes, not_blind), clusters, slices), keys)
+
+    def _votes(self) -> dict[str, NDArray[Any]]:
+        """Blind labels of everybody: key, whose, and a code for the value and each part."""
+        sets = [(part, len(labelled.labels)) for part, labelled in self.sets.items()]
+        codes = ", ".join(f"({_vote(part, size)})::SMALLINT AS c{number}" for number, (part, size) in enumerate(sets))
+        return self.study.columns(
+            f"""SELECT {KEY} AS k, ({_place("annotator", len(self.people))})::SMALLINT AS who,
+                adjudicated, coalesce(stream, 'estimate') = 'estimate' AS estimate, {codes}
+            FROM {BLIND} LEFT JOIN (SELECT draw_id, stream FROM draws) d USING (draw_id) WHERE {DECIDED}""",
+            [*self.people, *(label for labelled in self.sets.values() for label in labelled.labels)],
+        )
+
+    def _verdicts(self) -> dict[str, NDArray[Any]]:
+        """First verdicts of all judges: key, which of their ids, and a code for the value and each part."""
+        kinds = len(self.failures)
+        columns = [
+            f"({_verdict(part, len(labelled.labels), kinds)})::SMALLINT AS c{number}"
+            for number, (part, labelled) in enumerate(self.sets.items())
+        ]
+        if any(judge.scored for judge in self.judges):
+            columns.append("coalesce(score, 'nan'::DOUBLE) AS score")
+        ids = [judge_id for judge in self.judges for judge_id in judge.ids]
+        labels = [label for labelled in self.sets.values() for label in (*labelled.labels, *self.failures)]
+        return self.study.columns(
+            f"""SELECT {KEY} AS k, ({_place("judge_id", len(ids))})::SMALLINT AS id, {", ".join(columns)}
+            FROM verdicts WHERE repetition = 0 AND judge_id IN ({", ".join("?" for _ in ids)})""",
+            [*ids, *labels, *ids],
+        )
+
+    def _task(self, keys: Keys, votes: Mapping[str, NDArray[Any]], not_blind: int) -> TaskColumns:
+        people, estimate = self._people_columns(keys, votes)
+        judges = self._judge_columns(keys)
+
+        def block(number: int, name: str, labelled: LabelSet, parts: Mapping[str, TaskColumns]) -> TaskColumns:
+            return TaskColumns(
+                name=name, scale=labelled.scale, annotators=people[number][0], adjudicated=people[number][1],
+                judges=judges[number], estimate=estimate, titles=labelled.titles,
+                not_blind=not_blind if number == 0 else 0, parts=parts,
+            )  # fmt: skip
+
+        task = self.task.task
+        parts = {
+            part: block(number, f"{task}/{part}", labelled, {})
+            for number, (part, labelled) in enumerate(self.sets.items())
+            if part
+        }
+        return block(0, task, self.sets[""], parts)
+
+    def _people_columns(
+        self, keys: Keys, votes: Mapping[str, NDArray[Any]]
+    ) -> tuple[list[tuple[dict[str, CodeArray], CodeArray]], NDArray[np.bool_]]:
+        """For the value and each part: codes by annotator and of adjudications; and the items of the stream estimate,
+        which is that of the first annotator's draw."""
+        places = places_of(keys, votes["k"])
+        here, estimate = places >= 0, np.ones(len(keys), dtype=np.bool_)
+        found: list[tuple[dict[str, CodeArray], CodeArray]] = [
+            ({}, np.full(len(keys), NOT_LABELLED, dtype=np.int16)) for _ in self.sets
+        ]
+        decided = here & votes["adjudicated"]
+        estimate[places[decided]] = votes["estimate"][decided]
+        for number, (_, adjudicated) in enumerate(found):
+            adjudicated[places[decided]] = votes[f"c{number}"][decided]
+        for who in range(len(self.people) - 1, -1, -1):
+            own = here & (votes["who"] == who) & ~votes["adjudicated"]
+            if own.any():
+                estimate[places[own]] = votes["estimate"][own]
+                for number, (columns, _) in enumerate(found):
+                    columns[self.people[who]] = _spread(keys, places[own], votes[f"c{number}"][own], NOT_LABELLED)
+        return [(dict(sorted(columns.items())), adjudicated) for columns, adjudicated in found], estimate
+
+    def _judge_columns(self, keys: Keys) -> list[dict[str, JudgeColumn]]:
+        """For the value and each part: the judges that gave a verdict on a labelled item."""
+        found: list[dict[str, JudgeColumn]] = [{} for _ in self.sets]
+        if not self.judges or not len(keys):
+            return found
+        verdicts, start = self._verdicts(), 0
+        places = places_of(keys, verdicts["k"])
+        for judge in self.judges:
+            own = (places >= 0) & (verdicts["id"] >= start) & (verdicts["id"] < start + len(judge.ids))
+            start += len(judge.ids)
+            if not own.any():
+                continue
+            scores = _spread(keys, places[own], verdicts["score"][own], np.nan) if judge.scored else None
+            for number, columns in enumerate(found):
+                codes = _spread(keys, places[own], verdicts[f"c{number}"][own], NO_VERDICT)
+                columns[judge.name] = JudgeColumn(codes, self.failures, None if number else _some(scores))
+        return found
+
+
+def places_of(keys: Keys, wanted: Keys) -> NDArray[np.int64]:
+    """Where in the ascending `keys` each of `wanted` stands, −1 for nowhere.
+
+    The wanted keys are looked for in order: at random places of a million keys each search would miss the cache.
+    """
+    places = np.full(len(wanted), -1, dtype=np.int64)
+    if not len(keys):
+        return places
+    order = np.argsort(wanted)
+    ascending = wanted[order]
+    found = np.minimum(np.searchsorted(keys, ascending), len(keys) - 1)
+    places[order] = np.where(keys[found] == ascending, found, -1)
+    return places
+
+
+def _spread(keys: Keys, places: NDArray[np.int64], values: NDArray[Any], empty: float) -> NDArray[Any]:
+    column = np.full(len(keys), empty, dtype=values.dtype)
+    column[places] = values
+    return column
+
+
+def _some(scores: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+    return scores if scores is not None and bool(np.isfinite(scores).any()) else None
+
+
+def _arranged(task: TaskColumns, clusters: NDArray[np.int32], slices: Mapping[str, SliceColumn]) -> TaskColumns:
+    """The columns of a task and its parts with the clusters and slices they share."""
+    parts = {name: _arranged(part, clusters, slices) for name, part in task.parts.items()}
+    return replace(task, clusters=clusters, slices=slices, parts=parts)
+
+
+def _place(value: str, of: int, first: int = 0, step: int = 1, otherwise: int | None = -1) -> str:
+    """SQL of a value's place among that many `?`. A CASE is looked up once for each distinct value of a block."""
+    cases = " ".join(f"WHEN ? THEN {first + step * place}" for place in range(of))
+    rest = "NULL" if otherwise is None else str(otherwise)
+    return f"CASE {value} {cases} ELSE {rest} END" if of else rest
+
+
+def _vote(part: str, labels: int) -> str:
+    """SQL of a label's code; the `?` are the label set."""
+    value = _of_part(part) if part else "value"
+    unsaid = f"WHEN {value} IS NULL THEN {NOT_LABELLED}" if part else ""
+    code = _place(value, labels, otherwise=OUTSIDE_SET)
+    return f"CASE WHEN cannot_judge <> '' THEN {VOTED_CANNOT_JUDGE} {unsaid} ELSE {code} END"
+
+
+def _verdict(part: str, labels: int, kinds: int) -> str:
+    """SQL of a verdict's code; the first `?` are the label set, then the kinds of failure."""
+    label = _of_part(part) if part else "label"
+    failure = (
+        f"CASE WHEN {label} IS NOT NULL THEN '{OFF_MENU}' WHEN failure = '' THEN '{MISSING_VERDICT}' ELSE failure END"
+    )
+    failed = _place(f"({failure})", kinds, FIRST_FAILURE, -1, NO_VERDICT)
+    return f"coalesce({_place(label, labels, otherwise=None)}, {failed})"
+
+
+def _of_part(part: str) -> str:
+    path = json.dumps(part).replace("'", "''")
+    return f"json_extract_string(parts, '$.{path}')"
+
+
+def _judges(study: Study, task: str, only: str) -> tuple[list[_Judge], tuple[str, ...]]:
+    """The judges of a task, and the kinds of failure in the order of their codes."""
+    rows = study.rows(
+        """SELECT name, j.judge_id, failures, scored FROM judges j LEFT JOIN (
+            SELECT judge_id, list(DISTINCT failure) AS failures, count(score) > 0 AS scored
+            FROM verdicts WHERE repetition = 0 GROUP BY judge_id) USING (judge_id)
+        WHERE task = ? AND ? IN ('', name) ORDER BY name, j.judge_id""",
+        [task, only],
+    )
+    judges: dict[str, _Judge] = {}
+    kinds = {MISSING_VERDICT, OFF_MENU}
+    for name, judge_id, failures, scored in rows:
+        known = judges.get(name, _Judge(name, [], scored=False))
+        judges[name] = _Judge(name, [*known.ids, judge_id], known.scored or bool(scored))
+        kinds.update(failures or ())
+    return list(judges.values()), tuple(sorted(kinds - {""}))
+
+
+_STRATUM = "hash(system, slices)"
+
+
+class _Strata:
+    """The slices of a task's items: as many combinations of values as there are, each known by its hash."""
+
+    def __init__(self, study: Study, task: str) -> None:
+        rows = study.rows(
+            f"SELECT {_STRATUM}, any_value(system), any_value(slices) FROM current_items WHERE task = ? GROUP BY 1",
+            [task],
+        )
+        rows.sort()
+        self.sql = _STRATUM if len(rows) > 1 else f"{rows[0][0] if rows else 0}::UBIGINT"
+        self._hashes = np.array([row[0] for row in rows], dtype=np.uint64)
+        self._systems = [row[1] for row in rows]
+        self._slices: list[dict[str, str]] = [json.loads(row[2]) for row in rows]
+
+    def slices(self, strata: NDArray[np.uint64]) -> dict[str, SliceColumn]:
+        """Codes of each item for every kind of slice; `system` is one where there are several."""
+        place = np.searchsorted(self._hashes, strata)
+        used = np.unique(place).tolist()
+        names = sorted({name for number in used for name in self._slices[number]})
+        found = {name: _slice_column([values.get(name, "") for values in self._slices], place) for name in names}
+        if len({self._systems[number] for number in used} - {""}) > 1:
+            found.setdefault("system", _slice_column(self._systems, place))
+        return found
+
+
+def _slice_column(per_stratum: Sequence[str], place: NDArray[np.int64]) -> SliceColumn:
+    distinct = tuple(sorted(set(per_stratum) - {""}))
+    codes = {value: code for code, value in enumerate(distinct)}
+    by_stratum = np.array([codes.get(value, -1) for value in per_stratum], dtype=np.int64)
+    return SliceColumn(by_stratum[place], distinct)

@@ -1,0 +1,114 @@
+"""Batch files: the same calls in a file, their answers back in any order, twice or in part; half the price."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judges import batch
+from store.study import Study
+from tests.commands import Overread
+from tests.judging.chat_server import completion, verdict
+from tests.judging.conftest import make_study, rows
+from tests.judging.judge_runs import fates
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def answers(path: Path, calls: list[dict[str, Any]], label: str = "CORRECT") -> Path:
+    """The output file that a batch of these calls would have, in another order."""
+    out = [
+        {"id": "b", "custom_id": call["custom_id"], "error": None,
+         "response": {"status_code": 200, "request_id": "r", "body": completion(verdict(label), model="gpt-4o-2024")}}
+        for call in calls
+    ]  # fmt: skip
+    random.Random(1).shuffle(out)
+    path.write_text("".join(json.dumps(line) + "\n" for line in out), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """Two systems with the same six inputs."""
+    values = [{**row, "system": system, "item_id": f"{system}{row['item_id']}"} for system in "ab" for row in rows(6)]
+    return make_study(tmp_path, values)
+
+
+def test_out_and_in_again_at_half_the_price(study: Path, tmp_path: Path, overread_cli: Overread) -> None:
+    out = tmp_path / "calls.jsonl"
+    base = ("--study", study, "judge")
+    written = overread_cli(*base, "--model", "gpt-4o", "--batch-out", out, "--json").json()["batch"]
+    assert (written["calls"], written["linked"], written["files"]) == (6, 6, [str(out)])
+    calls = lines_of(out)
+    assert {(call["method"], call["url"]) for call in calls} == {("POST", "/v1/chat/completions")}
+    assert len({call["custom_id"] for call in calls}) == 6 and all(len(call["custom_id"]) <= 64 for call in calls)
+    assert calls[0]["body"]["response_format"]["type"] == "json_schema" and calls[0]["body"]["model"] == "gpt-4o"
+
+    half = answers(tmp_path / "half.jsonl", calls[:3])
+    [first] = overread_cli(*base, "--batch-in", half, "--json").json()["batches"]
+    assert (first["judged"], first["linked"], first["same"]) == (3, 3, 0)
+    assert first["cost"] == pytest.approx(3 * 0.0035 / 2)
+    whole = answers(tmp_path / "whole.jsonl", calls)
+    [second] = overread_cli(*base, "--batch-in", whole, "--json").json()["batches"]
+    assert (second["judged"], second["linked"], second["same"]) == (3, 3, 6)
+    with Study.open(study) as opened:
+        assert fates(opened) == {"CORRECT": 12}
+        assert opened.rows("SELECT count(*), count(DISTINCT verdict_id) FROM verdicts") == [(12, 12)]
+        assert opened.rows("SELECT DISTINCT model_returned FROM verdicts") == [("gpt-4o-2024",)]
+    done = overread_cli(*base, "--model", "gpt-4o", "--batch-out", tmp_path / "more.jsonl", "--json").json()["batch"]
+    assert (done["calls"], done["files"]) == (0, [])
+
+
+def test_what_a_batch_did_not_answer_stays_open_and_what_is_no_answer_is_told(
+    study: Path, tmp_path: Path, overread_cli: Overread
+) -> None:
+    out = tmp_path / "calls.jsonl"
+    base = ("--study", study, "judge")
+    overread_cli(*base, "--model", "gpt-4o", "--batch-out", out)
+    ids = [call["custom_id"] for call in lines_of(out)]
+
+    def line(custom_id: str, status: int, body: Any, error: Any = None) -> str:
+        response = {"status_code": status, "body": body} if error is None else None
+        return json.dumps({"custom_id": custom_id, "response": response, "error": error})
+
+    lines = [
+        line(ids[0], 0, None, {"code": "batch_expired", "message": "late"}),
+        line(ids[1], 500, {"error": {"message": "oops"}}),
+        line(ids[2], 400, {"error": {"code": "context_length_exceeded"}}),
+        line(ids[3], 200, completion("no verdict here")),
+        line(ids[4], 200, completion(verdict("CORRECT"))),
+        line("overread-unknown", 200, completion(verdict("CORRECT"))),
+        '{"half": ',
+    ]
+    file = tmp_path / "errors.jsonl"
+    file.write_text("\n".join(lines), encoding="utf-8")
+    done = overread_cli(*base, "--batch-in", file, "--json")
+    assert done.exit_code == 1
+    assert "errors.jsonl:6: error: this study asked for no such call" in done.stderr
+    assert "errors.jsonl:7: error: this is no line of a batch's output" in done.stderr
+    [found] = done.json()["batches"]
+    assert (found["judged"], found["unanswered"], found["bad_lines"]) == (1, 2, 2)
+    assert found["failures"] == {"malformed": 2, "server_error": 2, "too_long": 2}
+    again = overread_cli(*base, "--model", "gpt-4o", "--batch-out", tmp_path / "again.jsonl", "--json").json()["batch"]
+    assert again["calls"] == 3, "the expired one, the one the server failed, and the one that was not in the file"
+
+
+def test_long_batches_are_several_files(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from judges.collect import task_definitions
+    from judges.run import JudgeRun, Scope
+    from judges.setup import JudgeOptions, make_askers, make_budget
+
+    monkeypatch.setattr(batch, "MOST_LINES", 4)
+    with Study.open(study) as opened:
+        options = JudgeOptions("gpt-4o")
+        asker = make_askers(opened, [task_definitions(opened)["qa"]], options, None, make_budget(options))[0]
+        out = batch.write_batch(opened, [JudgeRun(opened, asker, Scope("qa"))], tmp_path / "calls.jsonl")
+    assert [file.name for file in out.files] == ["calls.jsonl", "calls-2.jsonl"]
+    assert [len(lines_of(file)) for file in out.files] == [4, 2]
+    assert list(tmp_path.glob("*.part")) == []
