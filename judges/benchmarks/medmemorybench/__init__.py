@@ -172,6 +172,7 @@ _IS: tuple[
     DoubtingBenchmark, SampledBenchmark, SelfNamingBenchmark, AskingBenchmark, HeadliningBenchmark,
     ContradictingBenchmark,
 ] = (
-    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+    BENCHMARK,
 )  # fmt: skip
 """What of the protocol it offers, held by the type checker."""
