@@ -26,7 +26,7 @@ from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.label.pane import Expecting
 from annotate.tui.screens.label.state import key_sign
 from annotate.tui.screens.text_over import TextOver
-from annotate.tui.widgets.prompt import Answer, Prompt
+from annotate.tui.widgets.prompt import Answer, Prompt, Purpose
 from annotate.tui.widgets.spans import Line, Role
 from store.errors import SaveError
 
@@ -80,9 +80,18 @@ class DeskScreen(Screen[None]):
         """Bring everything on the screen in line with the desk."""
         raise NotImplementedError
 
+    def show_keys(self) -> None:
+        """Bring the reminders of keys in line: none while every key is a letter of a text or a menu's choice."""
+        raise NotImplementedError
+
     def say(self, message: str, role: Role = "chosen") -> None:
         """The line above the keys."""
         raise NotImplementedError
+
+    @property
+    def keys_are_asked(self) -> bool:
+        """Whether the next key answers a question: then none does what it does otherwise, and none is named."""
+        return self.prompt.is_open or bool(self.expecting)
 
     # Keys
 
@@ -99,6 +108,7 @@ class DeskScreen(Screen[None]):
             self.take(key_name(event))
         elif (answer := self.prompt.take(event)) is not None:
             self.answered(answer)
+            self.show_keys()
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste is text for an open prompt, and nothing else: never keys."""
@@ -213,14 +223,19 @@ class DeskScreen(Screen[None]):
         else:
             self.save(lambda: second[expecting](normalise_key(key).lower()))
 
+    def ask(self, purpose: Purpose, text: str = "") -> None:
+        """Open the prompt."""
+        self.prompt.ask(purpose, text)
+        self.show_keys()
+
     def _ask_note(self) -> None:
-        self.prompt.ask("note", self.reading.state.note)
+        self.ask("note", self.reading.state.note)
 
     def _ask_right_answer(self) -> None:
         if self.reading.state.reference_wrong:
             self.save(self.desk.withdraw_reference_wrong)
         else:
-            self.prompt.ask("reference_wrong", self.reading.state.right_answer)
+            self.ask("reference_wrong", self.reading.state.right_answer)
 
     def answered(self, answer: Answer) -> None:
         """The person has closed the prompt."""
@@ -283,6 +298,7 @@ class DeskScreen(Screen[None]):
     def keep_open_note(self, then: Callable[[], None] | None = None) -> None:
         """Store a note that is still being written, then go on; other questions are dropped."""
         answer = self.prompt.close(kept=True)
+        self.show_keys()
         if answer is not None and answer.purpose == "note" and answer.touched:
             self.save(lambda: self.desk.set_note(answer.text.strip()), then)
         elif then is not None:
