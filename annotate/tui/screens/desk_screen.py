@@ -23,7 +23,7 @@ from annotate.desk.ledger import Reading
 from annotate.desk.part_keys import part_act
 from annotate.desk.reading import entry_sections
 from annotate.desk.verdict_view import VerdictView
-from annotate.tui.screens.label.pane import Expecting
+from annotate.tui.screens.label.pane import Expecting, label_keys
 from annotate.tui.screens.label.state import key_sign
 from annotate.tui.screens.text_over import TextOver
 from annotate.tui.widgets.prompt import Answer, Prompt, Purpose
@@ -130,7 +130,14 @@ class DeskScreen(Screen[None]):
         elif isinstance(meaning, Action):
             self.perform(meaning.id)
         else:
-            self.say(meaning.hint, "warning")
+            self.say(meaning.hint or self._no_meaning(key), "warning")
+
+    def _no_meaning(self, key: str) -> str:
+        """A key that is none must not look like one that was taken; keys that give no character are let pass."""
+        if len(key) != 1 or self.desk.phase == "done":
+            return ""
+        labels = " ".join(label_keys(self.reading.task)) or key_sign(self.keymap.keys_of["part"][0])
+        return f"{key} means nothing here: {labels} label, {key_sign(self.keymap.keys_of['help'][0])} shows all keys"
 
     def _take_label(self, key: str, choice: Choice) -> None:
         if self.desk.phase == "done":
