@@ -32,6 +32,7 @@ from judges.calibration.audit_input import (
 )
 from judges.collect import label_set_of, label_sets_of
 from judges.draw_weights import draw_weights
+from judges.tuned import tuned_judges
 from store.errors import OverreadError
 from store.study import Study
 
@@ -115,6 +116,11 @@ class _Judge:
     scored: bool
 
 
+_UNTUNED = """AND NOT (judge_id IN ({}) AND item_id IN (
+    SELECT item_id FROM split_items WHERE split_id = ? AND part <> 'test'))"""
+"""Leaves out verdicts on items that the judge's prompt was tuned on: they say nothing of how good it is."""
+
+
 class _Reader:
     """Reads one task: three passes over the tables, joined here by key."""
 
@@ -172,10 +178,12 @@ class _Reader:
             columns.append("coalesce(score, 'nan'::DOUBLE) AS score")
         ids = [judge_id for judge in self.judges for judge_id in judge.ids]
         labels = [label for labelled in self.sets.values() for label in (*labelled.labels, *self.failures)]
+        tuned, split = tuned_judges(self.study, self.task.task)
         return self.study.columns(
             f"""SELECT {KEY} AS k, ({_place("judge_id", len(ids))})::SMALLINT AS id, {", ".join(columns)}
-            FROM verdicts WHERE repetition = 0 AND judge_id IN ({", ".join("?" for _ in ids)})""",
-            [*ids, *labels, *ids],
+            FROM verdicts WHERE repetition = 0 AND judge_id IN ({", ".join("?" for _ in ids)})
+            {_UNTUNED.format(", ".join("?" for _ in tuned)) if tuned else ""}""",
+            [*ids, *labels, *ids, *tuned, *([split] if tuned else [])],
         )
 
     def _task(self, keys: Keys, votes: Mapping[str, NDArray[Any]], not_blind: int) -> TaskColumns:

@@ -10,6 +10,7 @@ from typing import Any
 from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
 from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.statistical_label import Adjudication, Vote, final_label, statistical_label
+from judges.tuned import tuned_for
 from store.draws import list_draws
 from store.events import STATE_COLUMNS, state_of_row
 from store.items import LazyTexts, stream_scored
@@ -182,15 +183,19 @@ def resolved_label(said: BlindLabels | None) -> str | None:
 
 
 def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
-    """Item → verdict by judge, for items somebody has labelled."""
+    """Item → verdict by judge, for items somebody has labelled; without those that the judge's prompt was tuned on,
+    which say nothing of how good it is."""
     rows = study.rows(
         """SELECT v.item_id, j.name, v.label, v.failure, v.score, v.parts FROM verdicts v JOIN judges j USING (judge_id)
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
         WHERE v.repetition = 0 AND (? = '' OR j.name = ?) AND v.item_id IN (SELECT item_id FROM all_current_labels)""",
         [judge, judge],
     )
+    tuned = {name: tuned_for(study, name) for name in {row[1] for row in rows}}
     verdicts: dict[str, dict[str, JudgeVerdict]] = {}
     for item_id, name, label, failure, score, parts in rows:
+        if item_id in tuned[name]:
+            continue
         verdicts.setdefault(item_id, {})[name] = JudgeVerdict(label, failure, score, json.loads(parts))
     return verdicts
 

@@ -23,6 +23,17 @@ def tuned_items(study: Study, task: str, prompt_version: str) -> frozenset[str]:
     return frozenset(place.item_id for place in split_items(study, split.split_id).values() if place.part != "test")
 
 
+def tuned_judges(study: Study, task: str) -> tuple[list[str], str]:
+    """The judges of a task whose prompt came out of a search, and the split it was made on ("" without any)."""
+    versions = {one["prompt_version"] for one in study.journal_records(CANDIDATE) if one["origin"] != "base"}
+    split = current_split(study, task) if versions else None
+    if split is None:
+        return [], ""
+    rows = study.rows("SELECT judge_id, prompt_version FROM judges WHERE task = ? ORDER BY rowid", [task])
+    found = [judge_id for judge_id, version in rows if version in versions]
+    return found, split.split_id if found else ""
+
+
 def tuned_for(study: Study, judge: str) -> frozenset[str]:
     """The same over all tasks of the judges that bear a name."""
     rows = study.rows("SELECT DISTINCT task, prompt_version FROM judges WHERE name = ?", [judge])

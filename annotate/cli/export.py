@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -32,6 +33,9 @@ def export(
     system: Annotated[str, typer.Option("--system", help="Which system, if there are several.")] = "",
     judge: Annotated[str, typer.Option("--judge", help="Whose verdicts, if there are several judges.")] = "",
     task: Annotated[str, typer.Option("--task", help="verdicts, inspect, mlflow: only this task.")] = "",
+    selective: Annotated[
+        bool, typer.Option("--selective", help="verdicts: leave to people what the judge is too unsure of.")
+    ] = False,
     excel: Annotated[bool, typer.Option("--excel", help="csv: begin with a byte-order mark for Excel.")] = False,
 ) -> None:
     """Write labels and verdicts; `native` is the benchmark's own file with people's labels put in.
@@ -66,13 +70,15 @@ def export(
         elif chosen == "bugs":
             say(f"{file}: {export_bugs(study, file):,} references that people marked wrong")
         elif chosen != "native":
-            say(export_calibrated(study, file, chosen, system, judge, task))
+            say(export_calibrated(study, file, chosen, system, judge, task, selective=selective))
         else:
             for line in export_native(study, file, system, judge):
                 say(line)
 
 
-def export_calibrated(study: Study, file: Path, chosen: str, system: str, judge: str, task: str) -> str:
+def export_calibrated(
+    study: Study, file: Path, chosen: str, system: str, judge: str, task: str, *, selective: bool = False
+) -> str:
     """Write calibrated verdicts, corrected scores, or either for another tool; says what was written.
 
     Raises:
@@ -93,12 +99,18 @@ def export_calibrated(study: Study, file: Path, chosen: str, system: str, judge:
     if chosen == "scores":
         write_atomically(file, [corrected_scores_text(study, judge, system)])
         return f"{file}: scores as coded, overridden and corrected, by {judge}"
-    lines = {"verdicts": verdict_lines, "inspect": inspect_lines, "mlflow": mlflow_lines}[chosen]
+    if selective and chosen != "verdicts":
+        raise UsageError("--selective goes with --format verdicts.", "", "Leave one of them out.")
+    writers: dict[str, Callable[[Study, str, str, str], Iterator[str]]] = {
+        "verdicts": partial(verdict_lines, selective=selective),
+        "inspect": inspect_lines,
+        "mlflow": mlflow_lines,
+    }
     count = 0
 
     def counted() -> Iterator[str]:
         nonlocal count
-        for line in lines(study, judge, system, task):
+        for line in writers[chosen](study, judge, system, task):
             count += 1
             yield line
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from judges.calibration.agreement.binomial import clopper_pearson
@@ -18,6 +18,8 @@ from judges.gate.bindings import judges_of
 from judges.gate.checks import resolved_label
 from judges.gate.evidence import evidence_of
 from judges.gate.full_run import passages_of
+from judges.selecting import confidences, kept_thresholds
+from store.errors import NotEnoughError
 from store.items import StoredItem, stream_scored, systems
 from store.records import VerdictRecord
 from store.study import Study, now
@@ -54,7 +56,7 @@ class Decided:
     """One item: the label that counts, and where it is from.
 
     Attributes:
-        by: people, judge or nobody. judge_label: what the judge said, whoever decided.
+        by: people, judge, queue (selective: left to people) or nobody (no verdict could be read).
     """
 
     item: StoredItem
@@ -87,8 +89,20 @@ class Decided:
         return row
 
 
-def decided(study: Study, judge: str, system: str = "", task: str = "") -> Iterator[Decided]:
-    """Every item in stable order, with the label that counts."""
+def decided(
+    study: Study, judge: str, system: str = "", task: str = "", *, selective: bool = False
+) -> Iterator[Decided]:
+    """Every item in stable order, with the label that counts.
+
+    Args:
+        selective: the judge decides only where its confidence reaches the threshold that `audit --confidence --keep`
+            found for its task; the rest is left to people's queue.
+
+    Raises:
+        NotEnoughError: selective, and no threshold is kept for this judge.
+    """
+    thresholds = _thresholds(study, judge) if selective else {}
+    sure = {name: confidences(study, judge, name)[0] for name in thresholds}
     people = final_labels(study)
     trusts = label_trust(study, judge)
     gates = {passage["task"]: passage for passage in passages_of(study, judge)}
@@ -97,7 +111,21 @@ def decided(study: Study, judge: str, system: str = "", task: str = "") -> Itera
             continue
         for item, verdict in stream_scored(study, name, judge):
             if task in ("", item.task):
-                yield _decided(item, verdict, judge, people.get(item.item_id), trusts, gates.get(item.task, {}))
+                one = _decided(item, verdict, judge, people.get(item.item_id), trusts, gates.get(item.task, {}))
+                bound = thresholds.get(item.task, 0.0) if selective else 0.0
+                unsure = selective and sure.get(item.task, {}).get(item.item_id, -1.0) < bound
+                yield replace(one, label=None, by="queue") if unsure and one.by == "judge" else one
+
+
+def _thresholds(study: Study, judge: str) -> dict[str, float]:
+    kept = kept_thresholds(study, judge)
+    if not kept:
+        raise NotEnoughError(
+            f"No confidence is known above which {judge} may decide alone.",
+            "A threshold needs labels that guarantee its rate of errors, and the judge must not have changed since.",
+            f"overread audit --confidence --judge {judge} --keep",
+        )
+    return kept
 
 
 def _decided(
@@ -139,12 +167,15 @@ def _chooses(study: Study, task: str) -> bool:
     return definition is not None and definition.kind == "choice" and len(definition.values) > 1
 
 
-def verdict_lines(study: Study, judge: str, system: str = "", task: str = "") -> Iterator[str]:
+def verdict_lines(
+    study: Study, judge: str, system: str = "", task: str = "", *, selective: bool = False
+) -> Iterator[str]:
     """The calibrated verdicts as JSON lines, what they are of first."""
     head = {"format": FORMAT, "benchmark": study.benchmark, "study_id": study.study_id, "judge": judge,
-            "at": now().isoformat(timespec="seconds"), "gate": passages_of(study, judge)}  # fmt: skip
+            "at": now().isoformat(timespec="seconds"), "gate": passages_of(study, judge),
+            **({"thresholds": _thresholds(study, judge)} if selective else {})}  # fmt: skip
     yield json.dumps(head, ensure_ascii=False) + "\n"
-    for one in decided(study, judge, system, task):
+    for one in decided(study, judge, system, task, selective=selective):
         yield json.dumps(one.as_json(), ensure_ascii=False) + "\n"
 
 

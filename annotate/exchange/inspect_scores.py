@@ -1,7 +1,7 @@
 """Scores for Inspect (`inspect_ai.scorer.precomputed_scores`): one record a sample, as JSON lines.
 
-`id` is the benchmark's own key of the item, `value` what Inspect's metrics read: "C" for the task's first label (right)
-and "I" for the others, a number where labels are numbers. The label itself is the `answer`.
+`id` is the benchmark's own key of the item, `value` what Inspect's metrics read: "C" for the label that
+says the response is right and "I" for the others, a number where labels are numbers. The label itself is the `answer`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from annotate.exchange.calibrated import Decided, decided
 from judges.collect import task_definitions
+from judges.favourable import favourable_label
 from store.errors import UsageError
 from store.study import Study
 
@@ -33,7 +34,7 @@ def inspect_lines(study: Study, judge: str, system: str = "", task: str = "") ->
             )
         seen.add(sample)
         definition = definitions[one.item.task]
-        right = definition.labels[0].value if definition.labels else ""
+        right = favourable_label(definition)
         number = definition.level == "interval" or definition.kind == "number"
         record = {
             "id": sample, "value": float(one.label) if number else "C" if one.label == right else "I",

@@ -213,7 +213,7 @@ def _more(name: str, title: str, statistic: Statistic, bound: float, judged: int
         return f"{_mend(name, title)}; it is too close to the bound to be decided by labels"
     own = max(needed - statistic.n, 1)
     if name == "precision":
-        which = f"label {own} more items the judge calls {title}"
+        which = f"label {own} more items the judge calls {title} (overread sample --by verdict)"
         total = own
     else:
         total = math.ceil(own * judged / statistic.n)
@@ -391,7 +391,7 @@ def _dangerous(columns: _Columns, evidence: Evidence, limits: Thresholds) -> Che
     statistic = dangerous_passed(passed, checked, (1 + limits.level) / 2)
     bound = limits.dangerous_passed
     act = "mark the harm of wrong answers while labelling (key !)"
-    if statistic.value is None:
+    if statistic.value is None or best is None:
         why = "no wrong answer was marked as dangerous, and no item is a trap"
         return Check("dangerous", "skipped", statistic, bound, why, side="most", next=act)
     why = f"{passed} of {checked} dangerous wrong answers pass as right, at most {statistic.high:.2f}; may be {bound:g}"
@@ -437,9 +437,15 @@ def _code(scale: Scale, label: str | None) -> float:
 
 
 def _anchoring(evidence: Evidence) -> Check:
-    """Only labels given blind enter; what showing verdicts does to people is measured and said by `audit`."""
-    seen = evidence.records.not_blind
+    """Only labels given blind enter, so nothing has to be taken out of them; what showing verdicts does to people is
+    measured beside, from labels given with the verdict in view or changed after it."""
+    seen, found = evidence.records.not_blind, evidence.anchoring
     total = sum(len(item.labels) for item in evidence.records.items)
-    statistic = Statistic(0.0, total, "share of the labels used that were given after a verdict was seen")
     left = f"; {seen} given after a verdict was seen are left out" if seen else ""
-    return Check("anchoring", "passed", statistic, 0.0, f"all {total} labels used were given blind{left}", side="most")
+    why = f"all {total} labels used were given blind{left}"
+    measured = found.assisted if found.assisted.value is not None else found.revealed
+    if measured.value is None:
+        return Check("anchoring", "skipped" if "no verdict" in measured.why else "passed", measured, None,
+                     f"{why}; {measured.why}", side="most")  # fmt: skip
+    why += f"; people who saw a verdict followed {measured.value:.0%} of those they would have differed from"
+    return Check("anchoring", "passed", measured, None, why, side="most")

@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from judges.audit_columns import KEY
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.calibration.agreement.scale import Scale
+from judges.calibration.anchoring import Anchoring, anchoring
 from judges.calibration.audit_input import AuditItem, JudgeVerdict, TaskRecords
 from judges.calibration.dangerous import DANGEROUS
 from judges.collect import audit_records, task_definitions
 from judges.draw_weights import draw_weights, weighed
 from judges.gate.bindings import JudgeOf, bindings_of, judges_of
+from judges.label_acts import read_acts, under_judge
 from judges.tuned import tuned_items
 from store.errors import UsageError
 
@@ -32,6 +36,7 @@ class Evidence:
         repeats: labels by item of items judged more than once; None for one that could not be read.
         harmful: items on which a blind label says that a wrong answer would be dangerous.
         trapped: items the benchmark set as traps.
+        anchoring: what verdicts that people saw did to their labels.
         costs: of the verdicts whose cost is known.
         unweighable: chances were unequal, and what an item stands for is not known any more.
         bindings: what the outcome is bound to, by name: hashes.
@@ -48,6 +53,7 @@ class Evidence:
     repeats: Mapping[str, Sequence[str | None]]
     harmful: frozenset[str]
     trapped: frozenset[str]
+    anchoring: Anchoring
     costs: Sequence[float]
     bindings: Mapping[str, str]
     unweighable: bool = False
@@ -118,6 +124,7 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
         repeats=repeats,
         harmful=_harmful(study, items),
         trapped=_trapped(study, task),
+        anchoring=_anchoring(study, definition, judge),
         costs=[float(row[0]) for row in costs],
         bindings=bindings_of(study, judge),
         unweighable=drawn is not None and not drawn.weights,
@@ -149,6 +156,16 @@ def _repeats(study: Study, judge: JudgeOf) -> dict[str, list[str | None]]:
     ):
         found.setdefault(item, []).append(label)
     return {item: labels for item, labels in found.items() if len(labels) > 1}
+
+
+def _anchoring(study: Study, task: TaskDefinition, judge: JudgeOf) -> Anchoring:
+    scale = Scale(task.values, task.level)
+    rows = study.rows(
+        f"SELECT {KEY}, label FROM verdicts WHERE judge_id = ? AND repetition = 0 AND label IS NOT NULL",
+        [judge.judge_id],
+    )
+    verdicts = {key: scale.codes[label] for key, label in rows if label in scale.codes}
+    return anchoring(under_judge(read_acts(study, task.task), scale, verdicts, set(), {}).acts, scale)
 
 
 def _harmful(study: Study, items: set[str]) -> frozenset[str]:

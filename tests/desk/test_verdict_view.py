@@ -72,7 +72,7 @@ def test_a_part_is_summed_up_over_the_repeats_that_gave_the_label() -> None:
 
 @pytest.mark.parametrize(("failure", "words"), [("missing", "gave no verdict"), ("", "gave no verdict"),
     ("malformed", "gave an answer that cannot be read"), ("off_menu", "gave a label that is not in the set"),
-    ("timeout", "failed: timeout")])  # fmt: skip
+    ("timeout", "did not answer in time"), ("outage", "failed: outage")])  # fmt: skip
 def test_failures_in_words(failure: str, words: str) -> None:
     shown = view(QA, verdict(None, failure=failure), own=LabelState(value="Correct"))
     assert (shown.headline, shown.value, shown.differs) == (words, None, None)

@@ -111,3 +111,31 @@ def test_mlflow_keeps_both_and_marks_what_people_overrode(folder: Path) -> None:
     judged = [row for row in rows if row["source"]["source_type"] == "LLM_JUDGE"]
     assert len(judged) == 384 and sum(row["valid"] for row in judged) == 184
     assert sum("error" in row["feedback"] for row in judged) == 3
+
+
+def test_selective_leaves_to_people_what_the_judge_is_unsure_of(folder: Path, tmp_path: Path) -> None:
+    refused = Overread()("export", "x.jsonl", "--format", "verdicts", "--selective", cwd=folder)
+    assert refused.exit_code == 3 and "audit --confidence" in refused.stderr
+    rows = [
+        {"item_id": f"i{n}", "response": f"Answer {n}.", "human": [{"annotator": "A", "label": "ok", "mode": "blind"}],
+         "judge": [{"judge": "gpt", "label": "ok", "confidence": 0.9}]}
+        for n in range(120)
+    ]  # fmt: skip
+    rows += [{"item_id": f"u{n}", "response": f"Other {n}.", "human": [],
+              "judge": [{"judge": "gpt", "label": "ok" if n % 2 else "bad", "confidence": 0.95 if n % 2 else 0.4}]}
+             for n in range(20)]  # fmt: skip
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    tasks = '[task]\nname = "t"\nquestion = "?"\nlabels = ["ok", "bad"]\nshow = [{ field = "response" }]\n'
+    (tmp_path / "tasks.toml").write_text(tasks, encoding="utf-8")
+    with create_study(tmp_path / "s.duckdb", "table") as study:
+        options = {"tasks": str(tmp_path / "tasks.toml")}
+        read_into(
+            study, [tmp_path / "rows.jsonl"], [], system="", judge="", skip_bad=False, options=options, sampled="srs"
+        )
+    kept = Overread()("audit", "--confidence", "--keep", cwd=tmp_path)
+    assert kept.exit_code == 0, kept
+    head, *found = exported(tmp_path, "v.jsonl", "--format", "verdicts", "--selective")
+    assert 0.4 < head["thresholds"]["t"] <= 0.9
+    by = Counter(row["decided_by"] for row in found)
+    assert by == {"people": 120, "judge": 10, "queue": 10}
+    assert all(row["label"] is None for row in found if row["decided_by"] == "queue")

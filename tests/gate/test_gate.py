@@ -67,7 +67,8 @@ def test_undecided_names_the_labels_that_would_pass_it_and_those_labels_do(tmp_p
         n = 25 + of_label
         assert clopper_pearson(round(22 / 25 * n), n, 0.99).low >= 0.695
         precise = check_of(gate, "precision", WRONG)
-        assert precise.status == "undecided" and "more items the judge calls wrong" in precise.next
+        assert precise.status == "undecided"
+        assert "more items the judge calls wrong (overread sample --by verdict)" in precise.next
 
 
 def test_too_few_labels_and_no_labels_are_undecided_with_a_number(tmp_path: Path) -> None:
@@ -110,6 +111,24 @@ def test_dangerous_answers_that_pass_close_it(tmp_path: Path) -> None:
         found = check_of(looked(study), "dangerous")
     assert found.status == "failed"
     assert "30 of 94" in found.why
+
+
+def test_what_seeing_verdicts_does_to_people_is_measured_and_enters_no_number(tmp_path: Path) -> None:
+    rows = []
+    for number in range(240):
+        beside = number % 2 == 1
+        differs = (
+            number % 10 == 1 if beside else number % 10 in (0, 4)
+        )  # of ten: one with the verdict in view, else two
+        label = WRONG if differs else RIGHT
+        person = {"annotator": "A1", "label": label, "mode": "assisted" if beside else "blind"}
+        rows.append({**rows_of([(RIGHT, RIGHT)])[0], "item_id": f"i{number}", "response": f"R {number}.",
+                     "human": [person]})  # fmt: skip
+    with study_of(tmp_path / "a.duckdb", rows) as study:
+        gate = looked(study)
+    found = check_of(gate, "anchoring")
+    assert found.statistic.value == pytest.approx(0.5) and "120 given after a verdict was seen" in found.why
+    assert check_of(gate, "labels").statistic.n == 120
 
 
 def test_which_label_says_right_is_not_the_order_they_are_listed_in(tmp_path: Path) -> None:

@@ -314,6 +314,13 @@ def test_nothing_is_paid_twice_and_another_prompt_or_model_is_another_judge(ten:
     ]
 
 
+def test_jp10_every_repetition_keeps_its_own_words(ten: Study) -> None:
+    with serving(lambda request: Reply(completion(verdict("CORRECT", f"Seed {request.seed}.")))) as server:
+        judge(ten, server, repeats=3)
+    for repetition, rationale, raw in verdicts(ten, "repetition, rationale, raw"):
+        assert (rationale, raw) == (f"Seed {repetition}.", verdict("CORRECT", f"Seed {repetition}."))
+
+
 def test_a_changed_item_is_judged_anew_and_the_others_are_not(tmp_path: Path) -> None:
     from judges.benchmarks.benchmark import Source
     from judges.benchmarks.table import BENCHMARK

@@ -58,4 +58,4 @@ def test_percentiles() -> None:
 
 
 def test_the_one_command_finds_the_scripts() -> None:
-    assert scripts() == ["coverage", "startup_and_keys"]
+    assert scripts() == ["coverage", "judging", "startup_and_keys"]

@@ -11,6 +11,7 @@ import pytest
 from retune_studies import AT, TABLE, TASK, table_study
 from scripted_models import JUDGE, REFLECTOR, RULES, Models
 
+from judges.auditing import audit_study
 from judges.collect import task_definitions
 from judges.gate.evidence import evidence_of, pick_judge
 from judges.retune.adapter import Settings
@@ -141,6 +142,8 @@ def test_a_better_prompt_is_promoted_and_every_candidate_is_in_the_study(tmp_pat
         result = retuned(study, server, Settings(proposals=3, examples=0))
         assert result.outcome == "better", result.as_json()
         (log,) = searches(study, TASK)
+        audited = audit_study(study, task=TASK, judge=result.judge).tasks[TASK].judges[result.judge]
+        assert audited.n == result.counts["test"], "what it was tuned on says nothing of it"
     assert [one["number"] for one in log.candidates] == [one.number for one in result.candidates]
     assert log.candidates[0]["origin"] == "base" and log.candidates[1]["parents"] == [0]
     assert log.end["outcome"] == "better" and log.settings["reflect_model"] == REFLECTOR

@@ -52,6 +52,7 @@ def test_json_tops_up_and_streams(folder: Path) -> None:
         (["--n", "10", "--clustered", "--two-stage"], "two designs"),
         (["--n", "10", "--top-up", "x", "--seed", "1"], "keeps its terms"),
         (["--n", "10", "--top-up", "x"], "no draw 'x'"),
+        (["--n", "10", "--paired"], "nothing to pair"),
         ([], "--n"),
     ],
 )
@@ -128,3 +129,11 @@ def test_strata_are_of_each_task_where_there_are_several(tmp_path: Path) -> None
     made = overread("sample", "--n", "120", "--single", "--by", "verdict", "--json", cwd=tmp_path).json()
     assert made["settings"]["by"] == ["task", "verdict"]
     assert {name.partition(" / ")[0] for name in made["strata"]} == {"integrity", "accuracy", "update", "qa"}
+
+
+def test_a_pair_needs_two_systems_also_where_one_is_named(tmp_path: Path) -> None:
+    plant(tmp_path / "s.duckdb", Plant(items=40, right={"northwind": 0.7, "tidepool": 0.6}))
+    pairs = overread("sample", "--n", "5", "--paired", "--json", cwd=tmp_path)
+    assert pairs.json()["items"] == 10
+    one = overread("sample", "--n", "5", "--paired", "--system", "tidepool", cwd=tmp_path)
+    assert one.exit_code == 2 and "Leave --system out" in one.stderr, one

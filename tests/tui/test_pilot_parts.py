@@ -259,3 +259,9 @@ async def test_what_the_judge_had_and_the_files_lack_is_a_line_on_the_item(make:
     async with at_desk(study, "never") as person:
         assert "Not here" in person.rows[1]
         assert "The judge also saw: Chain of the reference." in person.screen
+
+
+async def test_an_empty_response_says_that_it_is_empty(make: Make) -> None:
+    payload = {"entries": [{"id": "x", "text": "It glows."}, {"id": "y", "text": " "}]}
+    async with at_desk(make("ranking", payload=payload), "never", size=NARROW) as person:
+        assert re.search(r"[ab] [12]  ·  \(empty\)", person.screen), person.screen

@@ -65,7 +65,7 @@ async def test_the_next_item_is_read_and_wrapped_while_this_one_is_read(
 ) -> None:
     async with at_desk(study, "never") as person:
         await person.press("c")
-        await person.pilot.pause(0.2)
+        await person.read_ahead()
         with counted(monkeypatch, (Study, "rows"), (sections, "sections_of"), (layout, "wrap")) as counts:
             person.clock.wait(1)
             await person.type("o")
@@ -88,7 +88,7 @@ async def test_keys_over_a_line_of_200_000_characters_make_only_the_rows_that_ar
 ) -> None:
     async with at_desk(huge, "never") as person:
         assert len(LINE) > 200_000
-        await person.pilot.pause(0.3)
+        await person.read_ahead()
         places = [(Document, "row"), (Document, "lay_out"), (sections, "safe_text")]
         with counted(monkeypatch, *places) as counts:
             await person.press("pagedown", "pagedown", "down", "up", "n", "a", "escape", "t", "1", "w")
@@ -108,6 +108,7 @@ async def test_a_dialogue_of_a_megabyte_opens_row_by_row(tmp_path: Path, monkeyp
                 await person.press("v")
             assert "▾ Dialogue of the session 3000 turns" in person.screen
             assert counts["row"] <= 3 * 24
+            await person.read_ahead()
             with counted(monkeypatch, (Document, "row"), (Document, "lay_out")) as counts:
                 await person.press("pagedown", "down", "w")
             assert counts["row"] <= 4 * 24

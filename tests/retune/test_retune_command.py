@@ -1,0 +1,85 @@
+"""`retune` as a user calls it: what it would need, what it refuses, a rubric of one's own, the search itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from retune_studies import TASK
+from scripted_models import JUDGE, REFLECTOR, RULES, Models
+
+from store.judge_rubrics import current_rubric
+from store.splits import openings_of
+from store.study import Study
+from tests.commands import Overread
+from tests.judging.chat_server import serving
+
+MODELS = ("--model", JUDGE, "--reflect-model", REFLECTOR)
+
+
+def editor(folder: Path, text: str) -> dict[str, str]:
+    """An editor that puts a text at the end of what it is given."""
+    script = folder / "editor.py"
+    script.write_text(f"import sys\nwith open(sys.argv[1], 'a') as file: file.write({text!r})\n", encoding="utf-8")
+    return {"EDITOR": f"{sys.executable} {script}"}
+
+
+def test_a_dry_run_says_labels_and_calls_and_calls_nobody(table_path: Path, overread_cli: Overread) -> None:
+    with serving(Models()) as server:
+        found = overread_cli("retune", *MODELS, "--base-url", server.url, "--dry-run", "--json", cwd=table_path.parent)
+        assert found.exit_code == 0 and not server.requests
+    plan = found.json()["dry_run"]
+    assert plan["train"] + plan["val"] + plan["test"] == 384
+    assert set(plan["labels"]["val"]) == {"supported", "contradicted", "not_stated"}
+    each = 2 * 8 + plan["val"]
+    most = plan["val"] + 10 * each + plan["train"] + plan["val"] + 2 * plan["test"]
+    assert plan["judge_calls"] == most and plan["reflections"] == 10
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--reflect-model", "x"), "Which model is the judge?"),
+        (("--model", "x"), "Which model proposes rules?"),
+        (("--model", "x", "--edit"), "No editor is set"),
+        ((*MODELS, "--task", "nothing"), "There is no task 'nothing'"),
+        ((*MODELS, "--split-column", "group"), "is no split"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_called(
+    table_path: Path, overread_cli: Overread, options: tuple[str, ...], says: str
+) -> None:
+    found = overread_cli("retune", *options, "--base-url", "http://127.0.0.1:9/v1", cwd=table_path.parent)
+    assert found.exit_code == 2 and says in found.stderr, found
+
+
+@pytest.mark.slow
+def test_a_rubric_edited_by_hand_goes_the_same_way(table_path: Path, overread_cli: Overread) -> None:
+    folder = table_path.parent
+    rules = "".join(f"\n- {rule}" for rule in RULES.values())
+    with serving(Models()) as server:
+        options = ("retune", "--model", JUDGE, "--base-url", server.url, "--edit")
+        same = overread_cli(*options, cwd=folder, env=editor(folder, ""))
+        assert same.exit_code == 2 and "is as it was" in same.stderr
+        worse = overread_cli(*options, cwd=folder, env=editor(folder, "\nTake your time."))
+        assert worse.exit_code == 1 and "stays sealed" in worse.stdout, worse
+        better = overread_cli(*options, "--json", cwd=folder, env=editor(folder, rules))
+    assert better.exit_code == 0 and better.json()["outcome"] == "better", better
+    with Study.open(table_path) as study:
+        assert [opening.purpose for opening in openings_of(study, TASK)] == ["hand"]
+        rubric = current_rubric(study, TASK)
+    assert rubric is not None and rubric.texts["en"].endswith(list(RULES.values())[-1])
+
+
+@pytest.mark.slow
+def test_the_search_says_what_it_found_and_what_it_broke(table_path: Path, overread_cli: Overread) -> None:
+    with serving(Models()) as server:
+        found = overread_cli("retune", *MODELS, "--base-url", server.url, "--proposals", "5", cwd=table_path.parent)
+    assert found.exit_code == 0, found
+    for words in ("promoted: better on the sealed test", "McNemar p", "broke: none", "on val, where it was chosen"):
+        assert words in found.stdout, found
+    journal = (table_path.parent / "s.journal.jsonl").read_text(encoding="utf-8").splitlines()
+    kinds = [json.loads(line)["type"] for line in journal]
+    assert kinds.index("split") < kinds.index("retune") < kinds.index("test_opening") < kinds.index("retune_end")
