@@ -29,6 +29,7 @@ def test_a_draw_says_its_terms_and_names_no_verdict(folder: Path) -> None:
     assert "Correct" not in outcome.stdout and "Halluc" not in outcome.stdout and "Omission" not in outcome.stdout
 
 
+@pytest.mark.slow
 def test_json_tops_up_and_streams(folder: Path) -> None:
     first = overread("sample", "--n", "30", "--within", "2", "--seed", "2", "--json", cwd=folder).json()
     assert (first["design"], first["reveal"], first["items"], first["groups"]) == ("two_stage", "block", 30, 15)
@@ -61,6 +62,7 @@ def test_what_makes_no_draw_ends_with_the_remedy(folder: Path, arguments: list[s
     assert outcome.exit_code == 2 and words in outcome.stderr, outcome
 
 
+@pytest.mark.slow
 def test_confidence_is_audited_a_threshold_kept_and_what_falls_below_is_queued(tmp_path: Path) -> None:
     planted = plant(tmp_path / "s.duckdb", Plant(items=500, wrong=0.08))
     made = overread("sample", "--n", "300", "--seed", "1", "--json", cwd=tmp_path).json()
@@ -122,6 +124,7 @@ def test_label_says_which_of_several_draws_it_serves(tmp_path: Path) -> None:
     assert f"draw {learn[:6]}, 5 items for learn" in other.stderr, other
 
 
+@pytest.mark.slow
 def test_strata_are_of_each_task_where_there_are_several(tmp_path: Path) -> None:
     from tests.sample_study import make_sample_study
 
