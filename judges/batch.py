@@ -225,7 +225,7 @@ def _lines(path: Path, problems: list[Problem]) -> Iterator[_Line]:
             try:
                 data = json.loads(text)
                 yield _Line(number, str(data["custom_id"]), _answer(data))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
                 problems.append(Problem(str(path), number, 0, "this is no line of a batch's output",
                                         "give the output or error file of the batch"))  # fmt: skip
 

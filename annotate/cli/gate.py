@@ -39,6 +39,7 @@ def gate(
 
     Example: overread gate --task qa --write gate.json --junit gate.xml
     """
+    from annotate.cli.export import refuse_imported
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say, table
     from annotate.cli.study import require_files, tell_notices
@@ -64,6 +65,10 @@ def gate(
         raise typer.Exit(found.exit_code)
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        for path in (write, junit, markdown):
+            if path is not None:
+                _require_folder(path)
+                refuse_imported(study, path)
         before = read_certificate(baseline) if baseline is not None else None
         names = gate_tasks(study, task)
         judges = [pick_judge(study, name, judge) for name in names]
@@ -75,7 +80,6 @@ def gate(
         (markdown, gate_markdown(outcome)),
     ):
         if path is not None:
-            _require_folder(path)
             write_atomically(path, [text])
     if as_json:
         print_json(certificate_of(outcome))

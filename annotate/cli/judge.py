@@ -440,10 +440,14 @@ def write_batches(
     Raises:
         UsageError: several samples are wanted. NotWrittenError: the file cannot be written.
     """
+    from annotate.cli.export import refuse_imported
     from judges.batch import write_batch
     from judges.run import JudgeRun
     from store.files import not_written
 
+    refuse_imported(study, path)
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is no ordinary file.", "", "Choose another name.")
     if options.samples > 1:
         raise UsageError("A batch takes one answer a call.", "", "Say --repeat K in place of --samples K.")
     askers = _askers(study, tasks, options, Kind(), None)

@@ -238,29 +238,14 @@ def edited(texts: Mapping[str, str], language: str) -> dict[str, str]:
     """The rubric as a person leaves it in their editor.
 
     Raises:
-        UsageError: no editor, no such language, or nothing was changed.
+        UsageError: no editor, no such language, no text, or nothing was changed.
     """
-    import os
-    import shlex
-    import subprocess
-    import tempfile
+    from annotate.cli.editor import edited_text
 
     chosen = language or next(iter(texts))
     if chosen not in texts:
         raise UsageError(f"There is no rubric in {chosen!r}.", "", f"There is: {', '.join(texts)}.")
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    if not editor:
-        raise UsageError("No editor is set.", "", "export EDITOR=nano")
-    with tempfile.TemporaryDirectory(prefix="overread-") as folder:
-        file = Path(folder) / f"rubric.{chosen}.md"
-        file.write_text(texts[chosen], encoding="utf-8")
-        try:
-            code = subprocess.run([*shlex.split(editor), str(file)], check=False).returncode
-        except OSError as error:
-            raise UsageError(f"The editor {editor!r} cannot be started.", str(error), "export EDITOR=nano") from error
-        text = file.read_text(encoding="utf-8").strip()
-    if code:
-        raise UsageError(f"The editor ended with code {code}.", "Nothing was changed.")
+    text = edited_text(texts[chosen], f"rubric.{chosen}.md")
     if not text or text == texts[chosen].strip():
         raise UsageError("The rubric is as it was.", "Nothing was judged.")
     return {**texts, chosen: text}

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +33,7 @@ def rubric(
 
     Example: overread rubric --task qa --edit
     """
+    from annotate.cli.editor import edited_text, text_of_file
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
@@ -49,7 +46,7 @@ def rubric(
         definition = _one_task(study, task)
         current = study_rubric(study, definition)
         if edit or file is not None:
-            text = _from_file(file) if file is not None else _edited(current.texts.get(language, ""))
+            text = text_of_file(file) if file is not None else edited_text(current.texts.get(language, ""), "rubric.md")
             current = _changed(study, current, language, text)
         versions = rubric_versions(study, definition.task)
         if as_json:
@@ -99,32 +96,3 @@ def _changed(study: Study, current: StoredRubric, language: str, text: str) -> S
     if others := sorted(set(texts) - {language}):
         note(f"overread: the rubric in {', '.join(others)} is as it was; change it too if items are in that language.")
     return changed
-
-
-def _from_file(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{file.name} cannot be read as UTF-8 text.", str(error), "Check the file.") from error
-
-
-def _edited(text: str) -> str:
-    """The text as the person left it in the editor of `$VISUAL` or `$EDITOR`.
-
-    Raises:
-        UsageError: there is no editor, or it failed.
-    """
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not editor:
-        raise UsageError("There is no editor in $EDITOR.", "", "export EDITOR=nano, or say --file FILE")
-    with tempfile.TemporaryDirectory(prefix="overread-") as folder:
-        path = Path(folder) / "rubric.md"
-        path.write_text(f"{text.rstrip()}\n", encoding="utf-8")
-        command = [*shlex.split(editor, posix=os.name != "nt"), str(path)]
-        try:
-            done = subprocess.run(command, check=False)
-        except OSError as error:
-            raise UsageError(f"The editor {editor!r} cannot be started.", str(error), "Set EDITOR.") from error
-        if done.returncode:
-            raise UsageError(f"The editor ended with {done.returncode}; nothing was changed.")
-        return path.read_text(encoding="utf-8")

@@ -8,28 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from judges.backends.answer import FORMATS, Answer, AnswerFormat, ModelSettings, Question, ServerUnusableError
+from judges.backends.http_client import EndlessResponseError, client, shown_address
 from judges.backends.pressure import AdaptiveLimit, CircuitBreaker, backoff
 from judges.verdict_reader import FILTERED, REJECTED, SERVER_ERROR, TIMEOUT, TOO_LONG
 
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-
 DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
-NO_KEY = "none"
-"""Sent to local servers, which ask for no key."""
-
 _MOST_REFUSALS = 40
 """Times one call is sent again because the server said "too many"."""
 _LONGEST_HOLD_S = 300.0
+_MOST_TOKENS = 10**9
+"""Of one call; a server that counts more does not count."""
 _UNUSABLE_FIRSTS = 3
 """Calls that may fail for good before anything was answered, until the server is taken to fail all."""
 _REASONING = ("o1", "o3", "o4", "gpt-5")
@@ -237,7 +233,7 @@ class ChatBackend:
         self._failed_first += 1
         if fault.no_server or self._failed_first >= _UNUSABLE_FIRSTS:
             raise ServerUnusableError(
-                f"No answer from {self._client.base_url}.", f"{fault.why.capitalize()}.", "Check --base-url."
+                f"No answer from {shown_address(self._client.base_url)}.", sentence(fault.why), "Check --base-url."
             )
 
     def _pause(self, attempt: int) -> float:
@@ -279,44 +275,29 @@ class ChatBackend:
             raise Transient(TIMEOUT, f"no answer within {self.transport.timeout_s:g} s") from error
         except openai.APIStatusError as error:
             return of_status(error.status_code, error.response.headers, error.body, self.settings.model)
-        except openai.APIConnectionError as error:
-            refused = type(error.__cause__).__name__ == "ConnectError"
-            why = "nobody can be reached there" if refused else "the connection was dropped"
-            raise Transient(SERVER_ERROR, why, no_server=refused) from error
+        except (openai.APIConnectionError, EndlessResponseError) as error:
+            raise of_connection(error) from error
 
 
 def _counted(answer: Answer, attempts: int, latency: float, form: AnswerFormat) -> Answer:
     return replace(answer, attempts=attempts, latency_s=latency, format=form)
 
 
-def client(base_url: str, key_variable: str, concurrency: int) -> AsyncOpenAI:
-    """The client; keys come from the environment and from nowhere else.
-
-    Raises:
-        ServerUnusableError: no key, and the server is not one of the user's own.
-    """
-    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
-
-    url = base_url or os.environ.get("OPENAI_BASE_URL", "")
-    key = os.environ.get(key_variable, "")
-    if not key and not url:
-        raise ServerUnusableError(
-            f"There is no key in {key_variable}.", "",
-            f"export {key_variable}=…   or name your own server: --base-url http://localhost:11434/v1",
-        )  # fmt: skip
-    http = DefaultAsyncHttpxClient(limits=_limits(concurrency), timeout=None)
-    return AsyncOpenAI(api_key=key or NO_KEY, base_url=url or None, max_retries=0, timeout=None, http_client=http)
-
-
-def _limits(concurrency: int) -> Any:
-    """As many connections as calls, all kept open; of the class that this openai is built on."""
-    import openai
-
-    kind = type(openai.DEFAULT_CONNECTION_LIMITS)
-    return kind(max_connections=concurrency + 1, max_keepalive_connections=concurrency + 1)
-
-
 # What the server says
+
+
+def of_connection(error: BaseException) -> Transient:
+    """What it means that a call brought no response."""
+    if isinstance(error, EndlessResponseError) or isinstance(error.__cause__, EndlessResponseError):
+        return Transient(SERVER_ERROR, "the server's response has no end")
+    refused = type(error.__cause__).__name__ == "ConnectError"
+    why = "nobody can be reached there" if refused else "the connection was dropped"
+    return Transient(SERVER_ERROR, why, no_server=refused)
+
+
+def sentence(why: str) -> str:
+    """Words as a sentence of their own."""
+    return f"{why[:1].upper()}{why[1:]}."
 
 
 class Complaint(Exception):  # noqa: N818
@@ -381,7 +362,8 @@ def _string(value: Any) -> str:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A count of tokens; None for what can be none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
 
 def _logprobs(value: Any) -> tuple[tuple[str, float], ...]:
@@ -392,7 +374,10 @@ def _logprobs(value: Any) -> tuple[tuple[str, float], ...]:
     found = [(entry.get("token"), entry.get("logprob")) for entry in entries if isinstance(entry, dict)]
     if len(found) != len(entries):
         return ()
-    numbers = [(token, float(p)) for token, p in found if isinstance(token, str) and isinstance(p, int | float)]
+    try:
+        numbers = [(token, float(p)) for token, p in found if isinstance(token, str) and isinstance(p, int | float)]
+    except OverflowError:  # JSON has whole numbers beyond any float
+        return ()
     return tuple(numbers) if len(numbers) == len(found) else ()
 
 
@@ -403,6 +388,12 @@ def of_status(status: int, headers: Mapping[str, str], body: Any, model: str) ->
     words = _string(error.get("message")) or code
     if status == 429 and code != "insufficient_quota":
         raise Refused(retry_after(headers))
+    if 300 <= status < 400:
+        where = shown_address(headers.get("location", ""))
+        raise ServerUnusableError(
+            "The server sends the calls elsewhere; they were not sent there.", where if len(where) > 3 else "",
+            "If you trust that address, name it: --base-url",
+        )  # fmt: skip
     if status in (401, 402, 403, 404) or code == "insufficient_quota":
         raise _unusable(status, words, model)
     if status in (408, 409, 425) or status >= 500:
@@ -437,7 +428,7 @@ def retry_after(headers: Mapping[str, str]) -> float:
         return seconds
     try:
         when = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0.0
     when = when if when.tzinfo else when.replace(tzinfo=UTC)
     return min(_LONGEST_HOLD_S, max(0.0, (when - datetime.now(UTC)).total_seconds()))

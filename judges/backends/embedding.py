@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from judges.backends.answer import ServerUnusableError
-from judges.backends.chat import DEFAULT_KEY_VARIABLE, Complaint, Refused, Transient, Transport, client, of_status
+from judges.backends.chat import (
+    DEFAULT_KEY_VARIABLE,
+    Complaint,
+    Refused,
+    Transient,
+    Transport,
+    of_connection,
+    of_status,
+    sentence,
+)
+from judges.backends.http_client import EndlessResponseError, client, shown_address
 from judges.backends.pressure import AdaptiveLimit, CircuitBreaker, backoff
 from judges.verdict_reader import SERVER_ERROR
 
@@ -86,7 +97,7 @@ class EmbeddingBackend:
                     self.limit.hold(max(self._breaker.failed(fault.why), fault.retry_after))
                     if retries >= self.transport.retries or fault.no_server:
                         raise ServerUnusableError(
-                            f"No answer from {self._client.base_url}.", f"{fault.why.capitalize()}.",
+                            f"No answer from {shown_address(self._client.base_url)}.", sentence(fault.why),
                             "Look after the server, then run the same command: it goes on where it stopped.",
                         ) from fault  # fmt: skip
                     retries += 1
@@ -114,9 +125,8 @@ class EmbeddingBackend:
         except openai.APIStatusError as error:
             of_status(error.status_code, error.response.headers, error.body, self.model)
             raise Complaint("the texts are too long for it", "too long") from error
-        except openai.APIConnectionError as error:
-            refused = type(error.__cause__).__name__ == "ConnectError"
-            raise Transient(SERVER_ERROR, "the connection failed or was dropped", no_server=refused) from error
+        except (openai.APIConnectionError, EndlessResponseError) as error:
+            raise of_connection(error) from error
 
 
 def _embedded(content: bytes, count: int) -> Embedded:
@@ -129,9 +139,13 @@ def _embedded(content: bytes, count: int) -> Embedded:
         data: Any = json.loads(content)
         entries = sorted(data["data"], key=lambda entry: entry["index"])
         vectors = [[float(number) for number in entry["embedding"]] for entry in entries]
-    except (ValueError, KeyError, TypeError) as error:
+        usage = data["usage"] if isinstance(data.get("usage"), dict) else {}
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise Transient(SERVER_ERROR, "the server's response is no whole list of embeddings") from error
     if len(vectors) != count or len({len(vector) for vector in vectors}) != 1 or not vectors[0]:
         raise Transient(SERVER_ERROR, "the server's response lacks embeddings")
-    tokens = int((data.get("usage") or {}).get("prompt_tokens") or 0)
-    return Embedded(vectors, tokens, str(data.get("model") or ""))
+    if not all(math.isfinite(number) for vector in vectors for number in vector):
+        raise Transient(SERVER_ERROR, "an embedding of the server's response holds what is no number")
+    counted, model = usage.get("prompt_tokens"), data.get("model")
+    tokens = counted if isinstance(counted, int) and counted >= 0 else 0
+    return Embedded(vectors, tokens, model if isinstance(model, str) else "")

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from judges.gate.bindings import bindings_of, judges_of
-from judges.gate.gate import EXIT_CODES, Gate, path_json
+from judges.gate.gate import EXIT_CODES, Gate, path_json, worst_of
 from store.errors import EXIT_NO, InputError
+from store.gates import gate_looks
 from store.records import digest
 
 if TYPE_CHECKING:
@@ -71,12 +72,52 @@ def read_certificate(path: Path) -> dict[str, Any]:
     """A certificate from its file.
 
     Raises:
-        InputError: it is none, or not what was written.
+        InputError: it is none.
     """
-    found = path_json(path)
-    if not isinstance(found, dict) or found.get("format") != FORMAT or "certificate" not in found:
+    found: dict[str, Any] = path_json(path)
+    if not _is_certificate(found):
         raise InputError(f"{path} is no certificate of a gate.", "", "Write one: overread gate --write FILE")
     return found
+
+
+def _is_certificate(found: Any) -> bool:
+    """Whether all is there, in its form, that is read of a certificate; whether it is true is another question."""
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        return False
+    tasks, checks, acts = found.get("tasks"), found.get("checks"), found.get("next")
+    return (
+        all(isinstance(found.get(name), str) for name in ("certificate", "outcome", "study_id"))
+        and isinstance(found.get("judge"), str | dict)
+        and isinstance(checks, list)
+        and isinstance(acts, list)
+        and isinstance(tasks, dict)
+        and bool(tasks)
+        and all(_is_task(gate) for gate in tasks.values())
+    )
+
+
+def _is_task(gate: Any) -> bool:
+    return (
+        isinstance(gate, dict)
+        and isinstance(gate.get("outcome"), str)
+        and all(isinstance(gate.get(name), dict) for name in ("judge", "bindings", "thresholds"))
+        and isinstance(gate["judge"].get("judge_id"), str)
+        and isinstance(gate.get("checks"), list)
+        and all(_is_check(check) for check in gate["checks"])
+    )
+
+
+def _is_check(check: Any) -> bool:
+    return (
+        isinstance(check, dict)
+        and all(isinstance(check.get(name), str) for name in ("name", "label"))
+        and isinstance(check.get("passed"), bool | None)
+        and all(_is_number(check.get(name)) for name in ("value", "low", "high"))
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def verify(path: Path, study: Study | None = None) -> Verification:
@@ -91,6 +132,8 @@ def verify(path: Path, study: Study | None = None) -> Verification:
     compared = ["certificate"]
     if digest("certificate", body) != found["certificate"]:
         problems.append("the certificate was altered after it was written")
+    if found["outcome"] != worst_of(gate["outcome"] for gate in found["tasks"].values()):
+        problems.append("the certificate contradicts itself: its outcome is not that of its tasks")
     if study is not None:
         compared += ["study", *_bound(found)]
         problems += _against(found, study)
@@ -99,6 +142,15 @@ def verify(path: Path, study: Study | None = None) -> Verification:
 
 def _bound(certificate: Mapping[str, Any]) -> list[str]:
     return [name for gate in certificate["tasks"].values() for name in gate["bindings"]]
+
+
+def _was_looked(study: Study, task: str, gate: Mapping[str, Any]) -> bool:
+    """Whether a look of the study came to this: the hash of a certificate can be made anew by whoever edits it."""
+    told = ("outcome", "look", "thresholds", "bindings")
+    return any(
+        look.judge_id == gate["judge"]["judge_id"] and all(look.document.get(name) == gate.get(name) for name in told)
+        for look in gate_looks(study, task)
+    )
 
 
 def _against(certificate: Mapping[str, Any], study: Study) -> list[str]:
@@ -111,6 +163,8 @@ def _against(certificate: Mapping[str, Any], study: Study) -> list[str]:
             problems.append(f"{task}: the study has no such judge any more")
             continue
         now = bindings_of(study, judge)
-        changed = [name for name, value in gate["bindings"].items() if now.get(name) != value]
+        changed = [name for name, value in now.items() if gate["bindings"].get(name) != value]
+        if not changed and not _was_looked(study, task, gate):
+            problems.append(f"{task}: the study knows of no such look through the gate")
         problems += [f"{task}: {name} changed since the gate was looked through" for name in changed]
     return problems

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Outcome = Literal["open", "closed", "undecided"]
 EXIT_CODES: Final[Mapping[Outcome, int]] = {"open": EXIT_DONE, "closed": EXIT_NO, "undecided": EXIT_NOT_ENOUGH}
-_WORST: Final = ("closed", "undecided", "open")
+_WORST: Final[tuple[Outcome, ...]] = ("closed", "undecided", "open")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,7 @@ class Gate:
 
     @property
     def outcome(self) -> Outcome:
-        outcomes = {gate.outcome for gate in self.tasks}
-        return next(outcome for outcome in _WORST if outcome in outcomes)
+        return worst_of(gate.outcome for gate in self.tasks)
 
     @property
     def exit_code(self) -> int:
@@ -82,6 +81,12 @@ class Gate:
             "at": self.at, "study_id": self.study_id, "benchmark": self.benchmark,
             "tasks": {gate.task: gate.as_json() for gate in self.tasks},
         }  # fmt: skip
+
+
+def worst_of(outcomes: Iterable[str]) -> Outcome:
+    """The outcome of several tasks together: closed by one that is, and for one that is none of the three."""
+    there = set(outcomes)
+    return next((outcome for outcome in _WORST if outcome in there), "closed")
 
 
 def look(
@@ -202,5 +207,5 @@ def path_json(path: Path) -> Any:
 
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON.", str(error)) from error

@@ -43,7 +43,7 @@ def test_a_dry_run_says_labels_and_calls_and_calls_nobody(table_path: Path, over
     [
         (("--reflect-model", "x"), "Which model is the judge?"),
         (("--model", "x"), "Which model proposes rules?"),
-        (("--model", "x", "--edit"), "No editor is set"),
+        (("--model", "x", "--edit"), "There is no editor in $EDITOR"),
         ((*MODELS, "--task", "nothing"), "There is no task 'nothing'"),
         ((*MODELS, "--split-column", "group"), "is no split"),
     ],

@@ -1,0 +1,88 @@
+"""Certificates that somebody edited: whoever edits one can make its hash anew, but not a look of the study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judges.gate.certificate import certificate_of, read_certificate, verify
+from store.errors import InputError
+from store.records import digest
+from tests.commands import Overread
+from tests.gate.gate_studies import pairs_of, rows_of, study_of
+from tests.gate.test_gate import BAD, looked
+
+
+def resigned(certificate: dict[str, Any]) -> dict[str, Any]:
+    """The same with the hash that fits it."""
+    body = {name: value for name, value in certificate.items() if name != "certificate"}
+    return {**body, "certificate": digest("certificate", body)}
+
+
+def _opened(certificate: dict[str, Any]) -> None:
+    certificate["outcome"] = "open"
+
+
+def _opened_throughout(certificate: dict[str, Any]) -> None:
+    certificate["outcome"] = certificate["tasks"]["check"]["outcome"] = "open"
+
+
+def _without_bindings(certificate: dict[str, Any]) -> None:
+    _opened_throughout(certificate)
+    certificate["tasks"]["check"]["bindings"] = {}
+
+
+def _milder(certificate: dict[str, Any]) -> None:
+    certificate["tasks"]["check"]["thresholds"]["kappa"] = 0.0
+
+
+@pytest.mark.parametrize("edit", [_opened, _opened_throughout, _without_bindings, _milder])
+def test_an_edited_certificate_with_a_fitting_hash_does_not_pass_the_study(
+    tmp_path: Path, edit: Callable[[dict[str, Any]], None]
+) -> None:
+    file = tmp_path / "gate.json"
+    with study_of(tmp_path / "a.duckdb", rows_of(BAD)) as study:
+        certificate = json.loads(json.dumps(certificate_of(looked(study))))
+        file.write_text(json.dumps(certificate), encoding="utf-8")
+        assert verify(file, study).valid and verify(file, study).outcome == "closed"
+        edit(certificate)
+        file.write_text(json.dumps(resigned(certificate)), encoding="utf-8")
+        found = verify(file, study)
+    assert not found.valid and found.exit_code == 1 and found.as_json()["outcome"] == "closed"
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda c: c.pop("outcome"), lambda c: c.pop("tasks"), lambda c: c.update(tasks={}),
+        lambda c: c.update(tasks=[1]),
+        lambda c: c["tasks"].update(check=None), lambda c: c["tasks"]["check"].pop("bindings"),
+        lambda c: c["tasks"]["check"].update(judge="x"), lambda c: c["tasks"]["check"].update(checks=[{"name": "x"}]),
+        lambda c: c["tasks"]["check"]["checks"][0].update(low="0"), lambda c: c.update(next="x"),
+        lambda c: c.update(judge=None),
+    ],
+)  # fmt: skip
+def test_what_lacks_a_part_of_a_certificate_is_none(tmp_path: Path, edit: Callable[[Any], Any]) -> None:
+    file = tmp_path / "gate.json"
+    with study_of(tmp_path / "a.duckdb", rows_of(pairs_of(6, 1, 6, 1))) as study:
+        certificate = json.loads(json.dumps(certificate_of(looked(study))))
+    edit(certificate)
+    file.write_text(json.dumps(resigned(certificate)), encoding="utf-8")
+    with pytest.raises(InputError, match="no certificate"):
+        read_certificate(file)
+
+
+def test_the_gate_never_replaces_the_study_nor_looks_when_it_would(tmp_path: Path, overread_cli: Overread) -> None:
+    study_of(tmp_path / "a.duckdb", rows_of(BAD)).close()
+    journal = tmp_path / "a.duckdb.journal.jsonl"
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for option in ("--write", "--junit", "--markdown"):
+        for name in before:
+            if "duckdb" in name or "journal" in name:
+                told = overread_cli("--study", "a.duckdb", "gate", option, name, cwd=tmp_path)
+                assert told.exit_code == 2 and "part of the study" in told.stderr, told
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before, journal
