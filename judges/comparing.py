@@ -163,20 +163,28 @@ def reordered(block: Block, keys: Sequence[str], order: Sequence[str], drawn: se
 # Several systems in order
 
 
+MOST_PAIRED = 10
+"""Systems of a leaderboard that are compared in pairs: 45 pairs of them."""
+
+
 def leaderboards(
     corrections: Corrections,
     scores: Mapping[str, CorrectedScores],
     judge: str | Sequence[str],
     metrics: Sequence[str] = (),
 ) -> dict[str, list[Rank]]:
-    """Systems in order by each metric that labels speak of, with the ranks that they cannot tell apart."""
+    """Systems in order by each metric that labels speak of, with the ranks that they cannot tell apart.
+
+    Up to `MOST_PAIRED` systems that were labelled question by question are compared in pairs; more of them as if they
+    had been drawn apart, which tells fewer ranks apart but takes seconds.
+    """
     from judges.calibration.correction.leaderboard import leaderboard
 
     lower: frozenset[str] = getattr(corrections.benchmark, "lower_is_better", frozenset)()
     chosen = [name for name in metrics or _main_metrics(corrections.benchmark, scores) if _is_ranked(name, scores)]
     pairs = {
         (a, b): compare_systems_of(corrections, a, b, judge, chosen).metrics
-        for a, b in combinations(scores, 2)
+        for a, b in combinations(scores if len(scores) <= MOST_PAIRED else (), 2)
         if any(name in scores[a].metrics and name in scores[b].metrics for name in chosen)
         and any(_drawn_as_pairs(corrections.blocks(name, judge)) for name in (a, b))
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from judges.calibration.correction.records import Combine, Gradient
 
 STEP = 1e-5
 """Of the central differences, relative to a total's scale: their error is then about 1e-10 of the derivative."""
+
+MOST_KEPT = 4096
+"""Totals whose metrics are kept."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,20 @@ class Metrics:
     scale: FloatArray
     combine: Combine
     gradient: Gradient | None = None
+    kept: dict[bytes, dict[str, float]] = field(default_factory=dict, repr=False, compare=False)
 
     def values(self, totals: FloatArray) -> dict[str, float]:
-        """Every metric at totals of shape (K,); nan for one that is undefined there."""
+        """Every metric at totals of shape (K,); nan for one that is undefined there. Kept: metrics ask for the same."""
+        if (known := self.kept.get(key := totals.tobytes())) is not None:
+            return known
         found = self.combine(dict(zip(self.terms, totals.tolist(), strict=True)))
-        return {
+        if len(self.kept) >= MOST_KEPT:
+            self.kept.clear()
+        self.kept[key] = {
             name: math.nan if value is None or not math.isfinite(value) else float(value)
             for name, value in found.items()
         }
+        return self.kept[key]
 
     def gradients(self, totals: FloatArray, names: Sequence[str]) -> FloatArray:
         """Derivatives of metrics by totals, shape (M, K); nan where undefined."""
