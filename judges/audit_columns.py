@@ -24,12 +24,14 @@ from judges.calibration.audit_input import (
     OUTSIDE_SET,
     VOTED_CANNOT_JUDGE,
     CodeArray,
+    DrawnColumns,
     JudgeColumn,
     LabelSet,
     SliceColumn,
     TaskColumns,
 )
 from judges.collect import label_set_of, label_sets_of
+from judges.draw_weights import draw_weights
 from judges.tuned import tuned_judges
 from store.errors import OverreadError
 from store.study import Study
@@ -151,7 +153,8 @@ class _Reader:
         slices = self.strata.slices(items.pop("stratum")[chosen])
         clusters = np.unique(items.pop("cluster")[chosen], return_inverse=True)[1].astype(np.int32)
         del items, chosen
-        return LabelledTask(_arranged(self._task(keys, votes, not_blind), clusters, slices), keys)
+        drawn = _drawn(self.study, self.task.task, keys)
+        return LabelledTask(_arranged(self._task(keys, votes, not_blind), clusters, slices, drawn), keys)
 
     def _votes(self) -> dict[str, NDArray[Any]]:
         """Blind labels of everybody: key, whose, and a code for the value and each part."""
@@ -268,10 +271,28 @@ def _some(scores: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
     return scores if scores is not None and bool(np.isfinite(scores).any()) else None
 
 
-def _arranged(task: TaskColumns, clusters: NDArray[np.int32], slices: Mapping[str, SliceColumn]) -> TaskColumns:
-    """The columns of a task and its parts with the clusters and slices they share."""
-    parts = {name: _arranged(part, clusters, slices) for name, part in task.parts.items()}
-    return replace(task, clusters=clusters, slices=slices, parts=parts)
+def _arranged(
+    task: TaskColumns, clusters: NDArray[np.int32], slices: Mapping[str, SliceColumn], drawn: DrawnColumns | None
+) -> TaskColumns:
+    """The columns of a task and its parts with the clusters, slices and weights they share."""
+    parts = {name: _arranged(part, clusters, slices, drawn) for name, part in task.parts.items()}
+    return replace(task, clusters=clusters, slices=slices, parts=parts, drawn=drawn)
+
+
+def _drawn(study: Study, task: str, keys: Keys) -> DrawnColumns | None:
+    """What each labelled item stands for; None where all count the same."""
+    found = draw_weights(study, task)
+    if found is None:
+        return None
+    rows = study.columns(f"SELECT {KEY} AS k, item_id FROM current_items WHERE task = ?", [task])
+    weights, strata = np.full(len(keys), np.nan), np.full(len(keys), "", dtype=object)
+    groups = np.array([f"\0{place}" for place in range(len(keys))], dtype=object)
+    for place, item_id in zip(places_of(keys, rows["k"]).tolist(), rows["item_id"].tolist(), strict=True):
+        if place >= 0 and item_id in found.weights:
+            weights[place], strata[place] = found.weights[item_id], found.strata[item_id]
+            groups[place] = found.groups.get(item_id, groups[place])
+    codes = np.unique(groups.astype(str), return_inverse=True)[1] if found.groups else None
+    return DrawnColumns(weights, np.unique(strata.astype(str), return_inverse=True)[1], codes)
 
 
 def _place(value: str, of: int, first: int = 0, step: int = 1, otherwise: int | None = -1) -> str:

@@ -56,8 +56,10 @@ def difference_json(one: Difference) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def compare_systems_of(corrections: Corrections, a: str, b: str, judge: str | Sequence[str]) -> SystemComparison:
-    """What people would say of two systems.
+def compare_systems_of(
+    corrections: Corrections, a: str, b: str, judge: str | Sequence[str], only: Sequence[str] = ()
+) -> SystemComparison:
+    """What people would say of two systems, in every metric or in those of `only`.
 
     Raises:
         UsageError: the benchmark has nothing that labels could correct.
@@ -85,7 +87,7 @@ def compare_systems_of(corrections: Corrections, a: str, b: str, judge: str | Se
         ones.append(reordered(one, [keys[item.item_id] for item in first.items[name]], order, both))
         twos.append(reordered(two, [keys[item.item_id] for item in second.items[name]], order, both))
     settings = corrections.settings([first, second])
-    found = compare_systems(ones, twos, combined(benchmark), settings, paired, WORTH_FINDING)
+    found = compare_systems(ones, twos, combined(benchmark), settings, paired, WORTH_FINDING, only)
     needs = benchmark.needs()
     metrics = {name: replace(one, paired=_all_paired(needs, name, paired)) for name, one in found.items()}
     return SystemComparison(a, b, metrics, tuple(paired), apart)
@@ -171,21 +173,27 @@ def leaderboards(
     from judges.calibration.correction.leaderboard import leaderboard
 
     lower: frozenset[str] = getattr(corrections.benchmark, "lower_is_better", frozenset)()
+    chosen = [name for name in metrics or _main_metrics(corrections.benchmark, scores) if _is_ranked(name, scores)]
     pairs = {
-        (a, b): compare_systems_of(corrections, a, b, judge).metrics
+        (a, b): compare_systems_of(corrections, a, b, judge, chosen).metrics
         for a, b in combinations(scores, 2)
-        if any(_drawn_as_pairs(corrections.blocks(name, judge)) for name in (a, b))
+        if any(name in scores[a].metrics and name in scores[b].metrics for name in chosen)
+        and any(_drawn_as_pairs(corrections.blocks(name, judge)) for name in (a, b))
     }
     found = {}
-    for metric in metrics or _main_metrics(corrections.benchmark, scores):
+    for metric in chosen:
         rows: dict[str, CorrectedMetric] = {
             name: one.metrics[metric] for name, one in scores.items() if metric in one.metrics
         }
-        if sum(one.statistic.value is not None and one.used != "exact" for one in rows.values()) < 2:
-            continue
         paired = {pair: one[metric] for pair, one in pairs.items() if metric in one and one[metric].paired}
         found[metric] = leaderboard(rows, paired, metric not in lower)
     return found
+
+
+def _is_ranked(metric: str, scores: Mapping[str, CorrectedScores]) -> bool:
+    """Whether labels speak of a metric in two systems or more."""
+    rows = [one.metrics[metric] for one in scores.values() if metric in one.metrics]
+    return sum(one.statistic.value is not None and one.used != "exact" for one in rows) >= 2
 
 
 def _drawn_as_pairs(found: StudyBlocks) -> bool:

@@ -86,6 +86,8 @@ def draw_estimate(study: Study, wish: Wish, created_by: str) -> MadeDraw:
     if wish.by and "task" not in wish.by and len(drawable_tasks(study, wish.task)) > 1:
         wish = replace(wish, by=("task", *wish.by))  # a score is of a task: its strata must not be another's
     frame = _frame(study, wish)
+    if wish.paired:
+        _require_pairs(frame, wish.system)
     settled = _settled(study, wish, frame)
     spread = _spread(study, settled)
     plan = _plan(settled, units_of(frame, settled.together or "items", paired=settled.paired), spread)
@@ -196,6 +198,13 @@ def _settled(study: Study, wish: Wish, frame: Sequence[FrameItem]) -> Wish:
     _require_groups(frame, "group")
     within = wish.within if wish.within is not None else _cheapest_within(study, wish, frame)
     return replace(wish, seed=seed, together=together, within=within)
+
+
+def _require_pairs(frame: Sequence[FrameItem], system: str) -> None:
+    if len({(one.pair, one.system) for one in frame}) > len({one.pair for one in frame}):
+        return
+    remedy = "Leave --system out." if system else "Import the other system's files first, or leave --paired out."
+    raise UsageError("There is nothing to pair: no question has the answers of two systems.", "", remedy)
 
 
 def _together(frame: Sequence[FrameItem]) -> Together:

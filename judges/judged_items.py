@@ -53,6 +53,10 @@ class JudgedItems:
     def codes(self) -> NDArray[np.int16]:
         return self.labelled.columns.judges[self.judge].codes
 
+    @property
+    def clusters(self) -> NDArray[np.integer] | None:
+        return self.labelled.columns.clusters
+
     @cached_property
     def known(self) -> NDArray[np.bool_]:
         """Items with a statistical label and a readable verdict."""
@@ -79,11 +83,17 @@ class JudgedItems:
         """Judge less people by system, and by each other slice."""
         if self.values is None:
             return []
+        drawn = self.labelled.columns.drawn
+        weights = drawn.weights if drawn is not None and np.isfinite(drawn.weights).any() else None
         kinds: dict[str, Systems] = {"system": systems}
         for name, column in self.labelled.columns.slices.items():
             if name != "system" and 1 < len(column.values) <= MOST_VALUES:
                 kinds[name] = {value: column.codes == code for code, value in enumerate(column.values)}
-        return [gap for kind, values in kinds.items() for gap in system_gaps(values, *self.values, level, kind)]
+        return [
+            gap
+            for kind, values in kinds.items()
+            for gap in system_gaps(values, *self.values, level, kind, self.clusters, weights)
+        ]
 
     def confidences(self) -> tuple[FloatArray, NDArray[np.int64]]:
         """Confidences between 0 and 1 that the judge states, and the places of their items."""
@@ -143,7 +153,8 @@ def _form(judged: JudgedItems, level: float) -> Iterator[Finding]:
     for name, values in judged.covariates().items():
         kept = judged.known & np.isfinite(values)
         said = judged.codes[kept] == scale.codes[label]
-        yield covariate_effect(name, values[kept], said, judged.people.codes[kept], level, f"gives “{title}” to")
+        people, act = judged.people.codes[kept], f"gives “{title}” to"
+        yield covariate_effect(name, values[kept], said, people, level, act, _part(judged.clusters, kept))
 
 
 def _slices(judged: JudgedItems, level: float) -> Iterator[Finding]:
@@ -157,10 +168,17 @@ def _slices(judged: JudgedItems, level: float) -> Iterator[Finding]:
     if judged.values is not None:
         theirs, its = judged.values
         chosen = {name: column[known].tolist() for name, column in kinds.items()}
-        yield from leniency(chosen, theirs[known], its[known], level)
+        yield from leniency(chosen, theirs[known], its[known], level, _part(judged.clusters, known))
     if "system" in kinds:
         resolved = judged.people.codes >= 0
-        yield from broken_systems(kinds["system"][resolved].tolist(), judged.agrees[resolved], level)
+        yield from broken_systems(
+            kinds["system"][resolved].tolist(), judged.agrees[resolved], level,
+            clusters=_part(judged.clusters, resolved),
+        )  # fmt: skip
+
+
+def _part(clusters: NDArray[np.integer] | None, rows: NDArray[np.bool_]) -> NDArray[np.integer] | None:
+    return None if clusters is None else clusters[rows]
 
 
 def _family(judged: JudgedItems, systems: Systems, ties: Sequence[DeclaredTie], level: float) -> Iterator[Finding]:
@@ -174,7 +192,8 @@ def _family(judged: JudgedItems, systems: Systems, ties: Sequence[DeclaredTie], 
         if family and judged.values is not None and own.any():
             theirs, its = judged.values
             known = judged.known
-            yield family_preference(own[known], theirs[known], its[known], declared, level)
+            mine = _part(judged.clusters, known)
+            yield family_preference(own[known], theirs[known], its[known], declared, level, mine)
             return
     if declared:
         said = "; ".join(f"{system} {what}" for system, what in declared.items())

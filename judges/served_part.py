@@ -6,9 +6,8 @@ import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from judges.benchmarks.benchmark import ScoredItem
 from judges.collect import BlindLabels
 from judges.draw_frame import drawable_tasks, frame_of, frame_sizes, units_of
 from judges.drawing import MADE_BY, wish_of
@@ -24,6 +23,15 @@ COUNTED = ("estimate", "learn")
 """Streams whose blind labels are an item's, once an estimate draw has drawn it: whoever chose it, it was read blind.
 
 Practice labels are never counted, repeats are of another round."""
+
+
+class Drawable(Protocol):
+    """An item as a draw sees it."""
+
+    @property
+    def item_id(self) -> str: ...
+    @property
+    def group(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ class ServedParts:
         self._items: dict[str, list[DrawnItem]] = {}
         self._frames: dict[str, _Frame] = {}
 
-    def part(self, task: str, items: Sequence[ScoredItem]) -> Served:
+    def part(self, task: str, items: Sequence[Drawable]) -> Served:
         """The longest served prefix of an estimate draw among these items of one system and task.
 
         A prefix ends where a group ends: a group that was begun and not finished is left out, as long as one is
@@ -99,7 +107,7 @@ class ServedParts:
             self._items[draw.draw_id] = drawn_items(self._study, draw.draw_id)
         return self._items[draw.draw_id]
 
-    def _described(self, draw: StoredDraw, prefix: Sequence[str], task: str, items: Sequence[ScoredItem]) -> Served:
+    def _described(self, draw: StoredDraw, prefix: Sequence[str], task: str, items: Sequence[Drawable]) -> Served:
         served = frozenset(prefix)
         if draw.settings.get("made_by") != MADE_BY:
             groups = {item.item_id: item.group or f"\0{item.item_id}" for item in items}
@@ -190,7 +198,7 @@ def _prefix(drawn: Sequence[DrawnItem], own: set[str], labelled: set[str]) -> li
     return [item.item_id for group in groups[:end] for item in group]
 
 
-def as_draw(items: Sequence[ScoredItem], places: Sequence[int], served: Served) -> Draw:
+def as_draw(items: Sequence[Drawable], places: Sequence[int], served: Served) -> Draw:
     """What the correction is told of a draw.
 
     Args:

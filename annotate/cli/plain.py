@@ -310,7 +310,7 @@ class PlainDesk:
         reading = self._subject() if self._desk.phase != "done" else None
         if reading is not None and not before and not self._desk.message.startswith("nothing"):
             now = label_words(reading.task, reading.state)
-            self._desk.message += f": the item {f'has the label {now}' if now else 'has no label'} now"
+            self._desk.message += f". The item {f'has the label {now}' if now else 'has no label'} now"
 
     def _dialogue(self) -> None:
         if self._desk.review is not None:

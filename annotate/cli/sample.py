@@ -144,10 +144,10 @@ def _continue(study: Study, named: str, options: dict[str, Any], judge: str) -> 
 
 _DESIGNS = {"simple": "one by one at random", "two_stage": "by shared text, then items of each", "chosen": "chosen"}
 _SHOWN = {
-    "item": "after each label",
-    "block": "at the end of each block of ten or shared text",
-    "never": "never",
-    "assisted": "from the start: such labels enter no agreement and no corrected score",
+    "item": "shown after each label",
+    "block": "shown at the end of each block of ten or shared text",
+    "never": "never shown",
+    "assisted": "shown from the start: such labels enter no agreement and no corrected score",
 }
 
 
@@ -163,7 +163,7 @@ def _lines(made: MadeDraw) -> Iterator[str]:
     if made.strata:
         by = ", ".join(draw.settings["by"])
         how += f"; {len(made.strata)} strata by {by}, {draw.settings['allocation']}; the order tells no stratum"
-    yield f"Drawn {how}; seed {draw.seed}. The verdict is shown {_SHOWN[draw.reveal]}."
+    yield f"Drawn {how}; seed {draw.seed}. The verdict is {_SHOWN[draw.reveal]}."
     yield f"Next: overread label --draw {draw.draw_id[:6]}"
 
 

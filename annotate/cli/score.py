@@ -224,7 +224,7 @@ def _system_lines(name: str, scores: StudyScores, found: SystemScores, *, detail
         yield f"  … and {len(coded) - len(shown)} more: --details, or --json"
     if corrected:
         yield from _correction_notes(found)
-    yield from _described_lines(found.as_described, details=details)
+    yield from _described_lines(found.as_described, dict(coded), details=details)
     yield from (f"  {metric}: {value.why}" for metric, value in shown if hasattr(value, "why"))
 
 
@@ -235,17 +235,22 @@ def _shown(coded: Sequence[tuple[str, Any]], headline: Collection[str], *, detai
     return [(path, value) for path, value in coded if path.count(" / ") < 2 or path in headline]
 
 
-def _described_lines(described: Mapping[str, Any], *, details: bool) -> Iterator[str]:
+def _described_lines(described: Mapping[str, Any], coded: Mapping[str, Any], *, details: bool) -> Iterator[str]:
     from annotate.cli.output import table
     from annotate.report.score_text import nested_blocks
 
     if not described:
         return
     numbers = list(flat(described))
-    yield "where the paper says otherwise (as described):"
     if len(numbers) <= MOST_ROWS:
-        yield from table([[metric, number(value)] for metric, value in numbers])
+        other = [(metric, value) for metric, value in numbers if metric not in coded or coded[metric] != value]
+        if other or details:
+            yield "where the paper says otherwise (as described):"
+            yield from table([[metric, number(value)] for metric, value in (numbers if details else other)])
+        if not details and len(other) < len(numbers):
+            yield f"  as described, {len(numbers) - len(other)} more come to the same as coded: --details, or --json"
         return
+    yield "where the paper says otherwise (as described):"
     if details:
         yield from _laid_out(nested_blocks(described, details=True))
         return

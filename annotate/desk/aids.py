@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotate.desk.document import Document, Highlight, Mark
@@ -69,15 +70,25 @@ class Aids:
         """
         from annotate.desk.differences import differences  # its patterns take a tenth of a first paint to compile
 
+        sides = self._two_sides()
+        if sides is None:
+            return []
+        (reference, one), (response, other) = sides
+        found = differences(one, other)
+        return [_side(reference, one, found.reference), _side(response, other, found.response)]
+
+    @cached_property
+    def can_compare(self) -> bool:
+        """Whether there are two texts whose differences can be marked."""
+        return self._two_sides() is not None
+
+    def _two_sides(self) -> tuple[tuple[Panel, str], tuple[Panel, str]] | None:
         reference = self._panel("reference", "gold")
         response = self._panel("response", "gold")
         if reference is None or response is None or reference == response:
-            return []
+            return None
         one, other = ("\n".join(self._document.texts(panel.field)) for panel in (reference, response))
-        if not one.strip() or not other.strip():
-            return []
-        found = differences(one, other)
-        return [_side(reference, one, found.reference), _side(response, other, found.response)]
+        return ((reference, one), (response, other)) if one.strip() and other.strip() else None
 
     def step_similar(self, step: int) -> str:
         """To the next turn most like the gold text; returns what to say."""

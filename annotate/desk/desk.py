@@ -15,7 +15,7 @@ from dataclasses import replace
 from annotate.desk import marks
 from annotate.desk.actions import REASONS, Choice
 from annotate.desk.half_label import HalfLabel, completed, is_label, part_prompt, required_parts
-from annotate.desk.ledger import Ledger, Reading
+from annotate.desk.ledger import Ledger, Reading, Restored
 from annotate.desk.pace import ActiveClock, Sitting
 from annotate.desk.part_desk import PartDesk
 from annotate.desk.queue import Queue
@@ -312,12 +312,13 @@ class Desk(PartDesk):
         if self.review is not None:
             self.review.refresh(self.ledger.read(self.review.line.reading.item.item_id))
 
-    def _show_restored(self, item_id: str | None, done: str, nothing: str) -> None:
-        if item_id is None:
+    def _show_restored(self, restored: Restored | None, done: str, nothing: str) -> None:
+        if restored is None:
             self.message = nothing
             return
-        self._carry_on(lambda: self._arrive_restored(item_id))
-        self.message = done
+        self._carry_on(lambda: self._arrive_restored(restored.item_id))
+        what = marks.what_differs(restored.before, restored.after)
+        self.message = f"{done}: {what}" if what else done
 
     def _arrive_restored(self, item_id: str) -> None:
         review = self.review

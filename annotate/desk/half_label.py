@@ -127,14 +127,24 @@ def part_prompt(task: TaskDefinition, part: str) -> str:
     return prompt_words(decision_of(task, part))
 
 
+def keys_first(task: TaskDefinition, part: str) -> str:
+    """The same the other way round, for a line that is cut at its end: a title is on the screen beside it."""
+    decision = decision_of(task, part)
+    return f"{_key_words(decision)}: {decision.title.removesuffix(':')}"
+
+
 def prompt_words(decision: Decision) -> str:
     """What to press for a decision."""
-    keys = ", ".join(f"{label.key} {label.title}" for label in decision.labels)
-    if decision.kind == "number":
-        keys = f"a number from {decision.low:g} to {decision.high:g}"
-    elif decision.kind == "ranking":
-        keys = "best to worst"
+    keys = _key_words(decision)
     return f"{decision.title} {keys}" if decision.title.endswith(("?", ":")) else f"{decision.title}: {keys}"
+
+
+def _key_words(decision: Decision) -> str:
+    if decision.kind == "number":
+        return f"a number from {decision.low:g} to {decision.high:g}"
+    if decision.kind == "ranking":
+        return "best to worst"
+    return ", ".join(f"{label.key} {label.title}" for label in decision.labels)
 
 
 def _is_whole(decision: Decision, payload: Mapping[str, Any], text: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from annotate.desk.derived import Lines, derived_lines, derived_of_verdict
 from annotate.desk.entries import order_id, read_order, shuffled
@@ -42,6 +43,14 @@ class Reading:
     state: LabelState
     verdicts: Sequence[StoredVerdict]
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class Restored(NamedTuple):
+    """What an undo or redo brought back: the item it was on, and the person's label before and after it."""
+
+    item_id: str
+    before: LabelState
+    after: LabelState
 
 
 class Ledger:
@@ -185,16 +194,16 @@ class Ledger:
             raise
         self.unreviewed.difference_update(item_ids)
 
-    def undo(self) -> str | None:
-        """Take back the last act; returns the item it was on, or None when there is nothing to undo."""
+    def undo(self) -> Restored | None:
+        """Take back the last act; returns what it was on, or None when there is nothing to undo."""
         self._complete_others("undo")
         if not self.history.done:
             return None
         step = self.history.done[-1]
         return self._restore("undo", step, self._state_before(step))
 
-    def redo(self) -> str | None:
-        """Do the last undone act again; returns the item it was on, or None when there is nothing to redo."""
+    def redo(self) -> Restored | None:
+        """Do the last undone act again; returns what it was on, or None when there is nothing to redo."""
         self._complete_others("redo")
         if not self.history.undone:
             return None
@@ -214,10 +223,10 @@ class Ledger:
 
     # Inside
 
-    def _restore(self, kind: Kind, step: Step, state: LabelState) -> str:
-        item = self._items.read(step.item_id).item
-        self._append([replace(self._draft(kind, state, item), undoes=step.event_id)])
-        return step.item_id
+    def _restore(self, kind: Kind, step: Step, state: LabelState) -> Restored:
+        reading = self.read(step.item_id)
+        self._append([replace(self._draft(kind, state, reading.item), undoes=step.event_id)])
+        return Restored(step.item_id, reading.state, state)
 
     def _draft(self, kind: Kind, state: LabelState, item: StoredItem) -> EventDraft:
         version = self.tasks[item.task][1] if item.task in self.tasks else ""

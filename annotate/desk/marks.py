@@ -17,6 +17,21 @@ class Change(NamedTuple):
     words: str
 
 
+def what_differs(before: LabelState, after: LabelState) -> str:
+    """In words what one act changed of a person's label: "note", "label and tags"; "" when nothing did."""
+    value = ("value", "parts", "unsure", "cannot_judge")
+    fields = {
+        "label": value, "note": ("note",), "tags": ("tags",), "harm": ("harm",), "evidence": ("evidence",),
+        "wrong reference": ("reference_wrong", "right_answer"), "flag": ("flagged",), "skip": ("skipped",),
+    }  # fmt: skip
+    changed = [
+        what for what, names in fields.items() if any(getattr(before, name) != getattr(after, name) for name in names)
+    ]
+    if "label" in changed and "skip" in changed:
+        changed.remove("skip")  # a label takes the skip along
+    return " and ".join(changed)
+
+
 def harm(state: LabelState, key: str) -> Change:
     """Harm if the response were believed, by its degree's key."""
     if key not in HARMS:

@@ -43,7 +43,7 @@ def tightened(draw: Draw, wanted: RevealPolicy | None) -> RevealPolicy:
         raise UsageError(
             f"This draw shows verdicts by policy {draw.reveal!r}; {wanted!r} would show more.",
             "A draw's policy may only be tightened, or labels given under it would not compare.",
-            "Leave --mode out.",
+            f"Leave --mode out, or make a draw for it: overread sample --n N --reveal {wanted}",
         )
     return wanted
 

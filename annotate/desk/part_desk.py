@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from annotate.desk.actions import PartAct
 from annotate.desk.entries import Entry, Grid, Number, Ranking, open_entry, order_id
-from annotate.desk.half_label import HalfLabel, part_prompt
+from annotate.desk.half_label import HalfLabel, keys_first
 from annotate.desk.ledger import Reading
 from annotate.desk.walk import Walk
 from judges.benchmarks.decisions import Decision, decision_of, decisions_of, is_asked, is_long
@@ -66,7 +66,7 @@ class PartDesk(Walk):
             self._keep_half(self._half)
             self.entry = None
             self._ask_next()
-            self.message = f"now: {'; '.join(part_prompt(reading.task, part) for part in missing)}"
+            self.message = f"now: {'; '.join(keys_first(reading.task, part) for part in missing)}"
         else:
             self._decide_half(reading)
 

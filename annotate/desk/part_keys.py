@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotate.desk.actions import PART_ACTS, KeyMap, PartAct, normalise_key
+from annotate.desk.actions import ACTIONS, PART_ACTS, PART_SCOPES, KeyMap, PartAct, normalise_key
 from annotate.desk.entries import Entry, Grid, Number, Ranking
 
 CLOSE = "escape"
@@ -26,6 +26,12 @@ def part_act(entry: Entry, keymap: KeyMap, key: str) -> PartAct | None:
     if isinstance(entry, Number) and len(pressed) == 1 and entry.add(pressed) != entry:
         return PartAct("type", pressed)
     return None
+
+
+def taken_actions(entry: Entry, keymap: KeyMap) -> set[str]:
+    """The desk's actions whose first key means something else while this entry is open: a reminder of it would lie."""
+    usual = (action.id for action in ACTIONS if action.scope not in PART_SCOPES)
+    return {action for action in usual if part_act(entry, keymap, keymap.keys_of[action][0]) is not None}
 
 
 def _cell_act(entry: Grid, pressed: str) -> PartAct | None:

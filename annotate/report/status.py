@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from annotate.report.words import count
 from judges.drawing import extended
 from store.draws import list_draws
 from store.items import count_items, judges, systems
 from store.study import Study
+
+_SHOWN = {
+    "item": "shown after each label",
+    "block": "shown at the end of each block",
+    "never": "never shown",
+    "assisted": "shown from the start",
+}
 
 
 def study_status(study: Study) -> dict[str, Any]:
@@ -31,15 +39,25 @@ def study_status(study: Study) -> dict[str, Any]:
         "systems": systems(study),
         "judges": judges(study),
         "verdicts": study.rows("SELECT count(*) FROM verdicts")[0][0],
-        "verdict_failures": {kind: count for kind, count in failures},
+        "verdict_failures": {kind: number for kind, number in failures},
         "draws": draws,
         "annotators": _annotators(study),
+        "labels_from_files": _labels_from_files(study),
     }
 
 
 def _count(study: Study, draw_id: str) -> int:
-    count: int = study.rows("SELECT count(*) FROM draw_items WHERE draw_id = ?", [draw_id])[0][0]
-    return count
+    found: int = study.rows("SELECT count(*) FROM draw_items WHERE draw_id = ?", [draw_id])[0][0]
+    return found
+
+
+def _labels_from_files(study: Study) -> dict[str, int]:
+    """Decided labels by annotator that came with imported files; a gold label of a file is nobody's."""
+    rows = study.rows(
+        """SELECT annotator, count(*) FROM file_labels WHERE value IS NOT NULL OR cannot_judge <> ''
+        GROUP BY annotator ORDER BY annotator"""
+    )
+    return {name or "nobody named": number for name, number in rows}
 
 
 def _annotators(study: Study) -> dict[str, dict[str, int]]:
@@ -59,22 +77,23 @@ def _annotators(study: Study) -> dict[str, dict[str, int]]:
 
 def status_lines(status: dict[str, Any]) -> Iterator[str]:
     """The status in plain words."""
-    items = ", ".join(f"{task} {count:,}" for task, count in status["items"].items()) or "none yet"
-    yield f"{status['study']}: {status['benchmark']}, {len(status['systems'])} systems, items: {items}"
+    items = ", ".join(f"{task} {number:,}" for task, number in status["items"].items()) or "none yet"
+    yield f"{status['study']}: {status['benchmark']}, {count(len(status['systems']), 'system')}, items: {items}"
     failed = sum(status["verdict_failures"].values())
-    yield f"verdicts: {status['verdicts']:,} by {', '.join(status['judges']) or 'no judge'}; {failed} failed"
+    yield f"verdicts: {status['verdicts']:,} by {', '.join(status['judges']) or 'no judge'}; {failed:,} failed"
     for draw in status["draws"]:
         task = draw["task"] or "all tasks"
-        shown = f"verdict shown by {draw['reveal']!r}"
+        shown = f"verdict {_SHOWN[draw['reveal']]}"
+        items = count(draw["items"], "item")
         more = "; continued by a later one" if draw["continued"] else ""
-        yield (
-            f"draw {draw['draw_id']}: {draw['items']:,} items of {task} for {draw['stream']}, {draw['design']}, {shown}"
-            f"{more}"
-        )
+        yield (f"draw {draw['draw_id']}: {items} of {task} for {draw['stream']}, {draw['design']}, {shown}{more}")
     for annotator, counts in status["annotators"].items():
         extras = ", ".join(
-            f"{count} {name.replace('_', ' ')}" for name, count in counts.items() if count and name != "labelled"
+            f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number and name != "labelled"
         )
-        yield f"{annotator}: {counts['labelled']} labelled" + (f" ({extras})" if extras else "")
+        yield f"{annotator}: {counts['labelled']:,} labelled" + (f" ({extras})" if extras else "")
+    from_files = ", ".join(f"{name} {number:,}" for name, number in status["labels_from_files"].items())
+    if from_files:
+        yield f"labels that came with the files: {from_files}"
     if not status["annotators"]:
-        yield "nobody has labelled yet: overread label"
+        yield f"nobody has labelled {'at the desk ' if from_files else ''}yet: overread label"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from judges.calibration.agreement.brennan_prediger import brennan_prediger
 from judges.calibration.agreement.class_agreement import negative_agreement, positive_agreement
 from judges.calibration.agreement.cohen_kappa import cohen_kappa
 from judges.calibration.agreement.confusion import confusion_counts
+from judges.calibration.agreement.design_weighted import design_weighted
 from judges.calibration.agreement.fleiss_kappa import fleiss_kappa
 from judges.calibration.agreement.gwet import gwet_ac1, gwet_ac2
 from judges.calibration.agreement.kendall import kendall_tau_b
@@ -164,7 +165,7 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
     bootstrap = Bootstrap.of_pairs(pairs, settings.seed, settings.resamples, settings.level)
     raw, kappa = raw_agreement(pairs, settings.level), cohen_kappa(pairs, bootstrap)
     alpha = krippendorff_alpha(pairs.label_counts(), bootstrap)
-    return JudgeAgreement(
+    found = JudgeAgreement(
         n=pairs.n,
         unreadable=unreadable,
         no_verdict=no_verdict,
@@ -181,6 +182,66 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
         unreadable_counted=_counted(pairs, people.codes, verdicts, task.clusters, settings) if unreadable else None,
         more=_more(task, people.codes, judge, pairs, bootstrap) if settings.all_statistics else {},
         notes=_notes(pairs, raw, (kappa, alpha)),
+    )
+    return _of_all_items(task, people.codes, verdicts, found, settings) if task.drawn is not None else found
+
+
+UNEQUAL_NOTE = (
+    "items were drawn with unequal chances, or texts with all of theirs: raw agreement, kappa, alpha, AC1, recall, "
+    "precision, F1 and the gap on each system count each labelled item for those it stands for (1/π) and speak of all "
+    "items; the confusion counts, slices and other numbers are of the labelled items as they are"
+)
+
+UNWEIGHED_NOTE = (
+    "items were drawn with unequal chances and what each stands for is not known any more: every number is of the "
+    "labelled items as they are, and may be far from that of all items"
+)
+
+
+def _of_all_items(
+    task: TaskColumns, people: CodeArray, verdicts: CodeArray, found: JudgeAgreement, settings: Settings
+) -> JudgeAgreement:
+    """The same agreement with every item counting for those it stands for: a draw that takes many of the judge's fails
+    would else show few of the fails that it misses."""
+    drawn = task.drawn
+    assert drawn is not None
+    inside = np.isfinite(drawn.weights)
+    outside = int((~inside & (people >= 0) & (verdicts >= 0)).sum())
+    if outside == found.n:
+        return replace(found, notes=(*found.notes, UNWEIGHED_NOTE))
+    weighted = design_weighted(
+        task.scale,
+        np.where(inside, people, -1),
+        verdicts,
+        np.where(inside, drawn.weights, 1.0),
+        task.clusters,
+        settings.seed,
+        settings.resamples,
+        settings.level,
+        drawn.strata,
+        drawn.groups,
+    )
+
+    def counted(statistic: Statistic, before: Statistic) -> Statistic:
+        return replace(statistic, dropped=before.dropped | _some(not_in_the_sample=outside))
+
+    return replace(
+        found,
+        raw_agreement=counted(weighted.raw_agreement, found.raw_agreement),
+        cohen_kappa=counted(weighted.cohen_kappa, found.cohen_kappa),
+        krippendorff_alpha=counted(weighted.krippendorff_alpha, found.krippendorff_alpha),
+        gwet_ac1=counted(weighted.gwet_ac1, found.gwet_ac1),
+        weighted_kappa=weighted.weighted_kappa and counted(weighted.weighted_kappa, found.raw_agreement),
+        per_label={
+            label: replace(
+                one,
+                recall=counted(weighted.recall[label], one.recall),
+                precision=counted(weighted.precision[label], one.precision),
+                f1=counted(weighted.f1[label], one.f1),
+            )
+            for label, one in found.per_label.items()
+        },
+        notes=(*found.notes, UNEQUAL_NOTE),
     )
 
 

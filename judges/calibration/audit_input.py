@@ -67,6 +67,8 @@ class AuditItem:
         adjudicated: what an adjudicator who was blind to every verdict decided.
         verdicts: by judge.
         stream: only `estimate` enters the numbers.
+        weight: items it stands for, 1/π of its draw; None where all count the same, or it is in no sample.
+        stratum: what was drawn apart. drawn_with: the text or cluster that was drawn and the item with it.
     """
 
     item_id: str
@@ -78,6 +80,9 @@ class AuditItem:
     system: str = ""
     slices: Mapping[str, str] = field(default_factory=dict)
     stream: str = "estimate"
+    weight: float | None = None
+    stratum: str = ""
+    drawn_with: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,7 @@ class TaskRecords:
     Attributes:
         parts: the parts to audit on their own, by id.
         not_blind: labels of the task left out by the caller because a verdict had been seen.
+        unequal: items have weights, or would have if their draw were a sample still.
     """
 
     task: str
@@ -115,6 +121,22 @@ class TaskRecords:
     items: Sequence[AuditItem]
     parts: Mapping[str, LabelSet] = field(default_factory=dict)
     not_blind: int = 0
+    unequal: bool = False
+
+
+@dataclass(frozen=True)
+class DrawnColumns:
+    """How the items of a task were drawn, where that was not with equal chances one by one.
+
+    Attributes:
+        weights: items each stands for, shape (items,); nan for one that is in no sample. strata: codes of what was
+            drawn apart, shape (items,). groups: codes of the text or cluster that each was drawn with, shape (items,);
+            None where items were drawn one by one.
+    """
+
+    weights: FloatArray
+    strata: NDArray[np.integer]
+    groups: NDArray[np.integer] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,6 +171,7 @@ class TaskColumns:
         estimate: True for items of the stream estimate.
         clusters: cluster of each item as a number, or None when items are independent.
         not_blind: labels left out by the caller because a verdict had been seen.
+        drawn: None when every item counts the same.
     """
 
     name: str
@@ -162,6 +185,7 @@ class TaskColumns:
     titles: Mapping[str, str] = field(default_factory=dict)
     not_blind: int = 0
     parts: Mapping[str, TaskColumns] = field(default_factory=dict)
+    drawn: DrawnColumns | None = None
 
     @property
     def items(self) -> int:
@@ -177,6 +201,7 @@ def columns_of(records: TaskRecords) -> TaskColumns:
         slices=_slices(items),
         annotators=_names([item.labels for item in items]),
         judges=_names([item.verdicts for item in items]),
+        drawn=_drawn(items) if records.unequal else None,
     )
     parts = {
         part: _block(
@@ -199,6 +224,7 @@ class _Shared:
     slices: Mapping[str, SliceColumn]
     annotators: list[str]
     judges: list[str]
+    drawn: DrawnColumns | None
 
 
 ReadVote = Callable[[HumanLabel, Scale], int]
@@ -256,7 +282,17 @@ def _block(
         titles=label_set.titles,
         not_blind=not_blind,
         parts=parts or {},
+        drawn=shared.drawn,
     )
+
+
+def _drawn(items: Sequence[AuditItem]) -> DrawnColumns:
+    weights = np.array([np.nan if item.weight is None else item.weight for item in items], dtype=np.float64)
+    strata = np.unique([item.stratum for item in items], return_inverse=True)[1]
+    groups = None
+    if any(item.drawn_with for item in items):
+        groups = np.unique([item.drawn_with or f"\0{item.item_id}" for item in items], return_inverse=True)[1]
+    return DrawnColumns(weights, strata, groups)
 
 
 def _votes(labels: Sequence[HumanLabel | None], scale: Scale, read: ReadVote) -> CodeArray:

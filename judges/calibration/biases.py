@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judges.calibration.agreement.holm import holm
 from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.clustered import Codes, Mean, cluster_numbers, clustered_difference
 from judges.calibration.logistic import SeparatedError, fit_logistic
 from judges.calibration.statistic import Statistic
 
@@ -59,6 +60,7 @@ def covariate_effect(
     people: ArrayLike,
     level: float = LEVEL,
     act: str = "passes",
+    clusters: ArrayLike | None = None,
 ) -> Finding:
     """Does the judge pass longer (or more formatted) answers more readily than people's label explains?
 
@@ -68,6 +70,7 @@ def covariate_effect(
     Args:
         covariate: of each item, shape (n,) (length, its difference, number of list marks).
         passed: whether the judge passed it. people: people's label as a code. act: what "passed" is in words.
+        clusters: of each item; where items share one, errors are those of clusters.
     """
     x, y = np.asarray(covariate, dtype=np.float64), np.asarray(passed, dtype=np.float64)
     codes = np.asarray(people)
@@ -84,18 +87,32 @@ def covariate_effect(
     try:
         found = fit_logistic(design, y)
     except SeparatedError:
-        why = f"people's label and {name} tell the judge's answers apart without error"
+        why = f"people's label and {name} tell the judge's answers apart without error, everywhere or for some items"
         return nothing(name, Statistic.undefined("separated", why, len(y), method=title))
-    return _odds(name, title, act, float(found.coefficients[1]), float(found.errors[1]), len(y), level)
+    except ValueError:
+        why = f"{name} is the same for every item to which people gave the same label"
+        return nothing(name, Statistic.undefined("collinear", why, len(y), method=title))
+    error, df, how = float(found.errors[1]), math.inf, "Wald interval of the log odds"
+    codes_of = cluster_numbers(clusters)
+    if codes_of is not None:
+        groups = int(codes_of.max()) + 1
+        if groups < LEAST_IN_SLICE:
+            why = f"the items lie in {groups} clusters; {LEAST_IN_SLICE} are needed"
+            return nothing(name, Statistic.undefined("few_clusters", why, len(y), method=title))
+        error, df = float(found.clustered_errors(design, y, codes_of)[1]), groups - 1.0
+        how = f"t interval of the log odds over {groups} clusters"
+    return _odds(name, title, act, float(found.coefficients[1]), error, df, len(y), level, how)
 
 
-def _odds(name: str, title: str, act: str, slope: float, error: float, n: int, level: float) -> Finding:
-    from scipy.special import ndtr, ndtri
+def _odds(
+    name: str, title: str, act: str, slope: float, error: float, df: float, n: int, level: float, how: str
+) -> Finding:
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-    p = 2 * float(ndtr(-abs(slope) / error))
-    half = float(ndtri((1 + level) / 2)) * error
+    p = 2 * float(ndtr(-abs(slope) / error) if math.isinf(df) else stdtr(df, -abs(slope) / error))
+    half = float(ndtri((1 + level) / 2) if math.isinf(df) else stdtrit(df, (1 + level) / 2)) * error
     statistic = Statistic(math.exp(slope), n, title).with_interval(
-        math.exp(slope - half), math.exp(slope + half), level, "Wald interval of the log odds"
+        math.exp(slope - half), math.exp(slope + half), level, how
     )
     flagged = p < 1 - level
     more = "more" if slope > 0 else "less"
@@ -108,7 +125,11 @@ def _odds(name: str, title: str, act: str, slope: float, error: float, n: int, l
 
 
 def leniency(
-    slices: Mapping[str, Sequence[str]], people: ArrayLike, judge: ArrayLike, level: float = LEVEL
+    slices: Mapping[str, Sequence[str]],
+    people: ArrayLike,
+    judge: ArrayLike,
+    level: float = LEVEL,
+    clusters: ArrayLike | None = None,
 ) -> list[Finding]:
     """Is the judge more lenient in one slice than elsewhere? Mean of judge − people there less that of the rest.
 
@@ -116,16 +137,18 @@ def leniency(
 
     Args:
         slices: value of each item by kind of slice ("" for none). people, judge: scores, higher is better, shape (n,).
+        clusters: of each item.
     """
+    groups = cluster_numbers(clusters)
     gap = np.asarray(judge, dtype=np.float64) - np.asarray(people, dtype=np.float64)
     drafts: list[tuple[str, Statistic, float]] = []
     for kind, values in slices.items():
         column = np.asarray(values)
         for value in sorted(set(values) - {""}):
-            here, rest = gap[column == value], gap[(column != value) & (column != "")]
-            if min(len(here), len(rest)) >= LEAST_IN_SLICE:
-                name = f"slice {kind}={value}"
-                statistic, p = difference_of_means(here, rest, f"leniency in {kind}={value} against the rest", level)
+            here, rest = column == value, (column != value) & (column != "")
+            if min(int(here.sum()), int(rest.sum())) >= LEAST_IN_SLICE:
+                name, title = f"slice {kind}={value}", f"leniency in {kind}={value} against the rest"
+                statistic, p = difference_of_means(gap, here, rest, title, level, groups)
                 drafts.append((name, statistic, p))
     return adjusted_findings(drafts, level, _leniency_words)
 
@@ -138,7 +161,12 @@ def _leniency_words(name: str, statistic: Statistic, flagged: bool) -> str:
 
 
 def family_preference(
-    own: ArrayLike, people: ArrayLike, judge: ArrayLike, ties: Mapping[str, str] | None = None, level: float = LEVEL
+    own: ArrayLike,
+    people: ArrayLike,
+    judge: ArrayLike,
+    ties: Mapping[str, str] | None = None,
+    level: float = LEVEL,
+    clusters: ArrayLike | None = None,
 ) -> Finding:
     """Does the judge favour systems of its own family? (judge − people) on its own less that on the others.
 
@@ -156,7 +184,7 @@ def family_preference(
         why = f"{int(mine.sum())} items of the judge's family and {int((~mine).sum())} others; {LEAST_IN_SLICE} each"
         found = nothing(name, Statistic.undefined("too_few", f"{why} are needed", len(gap), method=title))
         return Finding(name, found.statistic, None, False, found.words + declared)
-    statistic, p = difference_of_means(gap[mine], gap[~mine], title, level)
+    statistic, p = difference_of_means(gap, mine, ~mine, title, level, cluster_numbers(clusters))
     flagged = p < 1 - level and (statistic.value or 0) > 0
     words = "The judge favours its own family" if flagged else "No favour for the judge's own family is shown"
     return Finding(name, statistic, p, flagged, words + declared)
@@ -172,20 +200,43 @@ class Tested(NamedTuple):
     p_value: float
 
 
-def difference_of_means(here: FloatArray, rest: FloatArray, name: str, level: float) -> Tested:
-    """Mean of `here` less that of `rest` with Welch's interval and p."""
+def difference_of_means(
+    values: FloatArray,
+    here: NDArray[np.bool_],
+    rest: NDArray[np.bool_],
+    name: str,
+    level: float,
+    clusters: Codes | None = None,
+) -> Tested:
+    """Mean of the values `here` less that of the `rest`, with Welch's interval and p; that of clusters where there are
+    some (`cluster_numbers`)."""
+    n = int(here.sum()) + int(rest.sum())
+    if clusters is None:
+        found, how = _welch(values[here], values[rest]), "Welch interval"
+    else:
+        found = clustered_difference(values[here], values[rest], clusters[here], clusters[rest])
+        how = f"t interval over {len(np.unique(clusters[here | rest]))} clusters"
+    return tested(found, n, name, level, how)
+
+
+def tested(found: Mean, n: int, name: str, level: float, how: str) -> Tested:
+    """A mean or a difference of two with its t interval, and the p-value of its being 0."""
     from scipy.special import stdtr, stdtrit
 
+    plain = Statistic(found.value, n, name)
+    if math.isnan(found.error):
+        return Tested(plain.without_interval("all items lie in one cluster: nothing shows how clusters differ"), 1.0)
+    if found.error == 0:
+        return Tested(plain.without_interval("neither side varies"), 1.0 if found.value == 0 else 0.0)
+    half = float(stdtrit(found.df, (1 + level) / 2)) * found.error
+    p = 2 * float(stdtr(found.df, -abs(found.value) / found.error))
+    return Tested(plain.with_interval(found.value - half, found.value + half, level, how), p)
+
+
+def _welch(here: FloatArray, rest: FloatArray) -> Mean:
     a, b = float(here.var(ddof=1)) / len(here), float(rest.var(ddof=1)) / len(rest)
-    value, n = float(here.mean() - rest.mean()), len(here) + len(rest)
-    if a + b == 0:
-        plain = Statistic(value, n, name).without_interval("neither side varies")
-        return Tested(plain, 1.0 if value == 0 else 0.0)
-    df = (a + b) ** 2 / (a**2 / (len(here) - 1) + b**2 / (len(rest) - 1))
-    error = math.sqrt(a + b)
-    half = float(stdtrit(df, (1 + level) / 2)) * error
-    p = 2 * float(stdtr(df, -abs(value) / error))
-    return Tested(Statistic(value, n, name).with_interval(value - half, value + half, level, "Welch interval"), p)
+    df = (a + b) ** 2 / (a**2 / (len(here) - 1) + b**2 / (len(rest) - 1)) if a + b > 0 else 1.0
+    return Mean(float(here.mean() - rest.mean()), math.sqrt(a + b), df)
 
 
 def adjusted_findings(

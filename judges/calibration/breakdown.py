@@ -9,7 +9,16 @@ from numpy.typing import ArrayLike
 
 from judges.calibration.agreement.binomial import newcombe
 from judges.calibration.agreement.scale import FloatArray
-from judges.calibration.biases import LEAST_IN_SLICE, LEVEL, Finding, Tested, adjusted_findings, nothing
+from judges.calibration.biases import (
+    LEAST_IN_SLICE,
+    LEVEL,
+    Finding,
+    Tested,
+    adjusted_findings,
+    difference_of_means,
+    nothing,
+)
+from judges.calibration.clustered import cluster_numbers
 from judges.calibration.statistic import Statistic
 
 COLLAPSED = 0.98
@@ -42,20 +51,29 @@ def one_label_collapse(labels: Sequence[str], judge: ArrayLike, people: ArrayLik
 
 
 def broken_systems(
-    systems: Sequence[str], agrees: ArrayLike, level: float = LEVEL, margin: float = MARGIN
+    systems: Sequence[str],
+    agrees: ArrayLike,
+    level: float = LEVEL,
+    margin: float = MARGIN,
+    clusters: ArrayLike | None = None,
 ) -> list[Finding]:
     """Is the judge broken on one system only? Its agreement there against all others, Holm over systems.
 
     Args:
         systems: of each item. agrees: whether the verdict is people's label; an unreadable verdict does not agree.
-        margin: a smaller loss is not flagged.
+        margin: a smaller loss is not flagged. clusters: of each item.
     """
+    groups = cluster_numbers(clusters)
     column, right = np.asarray(systems), np.asarray(agrees, dtype=np.float64)
     drafts = []
     for system in sorted(set(systems)):
-        here, rest = right[column == system], right[column != system]
-        if min(len(here), len(rest)) >= LEAST_IN_SLICE:
-            drafts.append((system, *_difference_of_shares(here, rest, f"agreement on {system} less the rest", level)))
+        here, title = column == system, f"agreement on {system} less the rest"
+        if min(int(here.sum()), int((~here).sum())) < LEAST_IN_SLICE:
+            continue
+        if groups is None:
+            drafts.append((system, *_difference_of_shares(right[here], right[~here], title, level)))
+        else:
+            drafts.append((system, *difference_of_means(right, here, ~here, title, level, groups)))
     findings = adjusted_findings(drafts, level, _broken_words)
     return [_only_losses(found, margin) for found in findings]
 

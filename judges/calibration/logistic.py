@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judges.calibration.agreement.scale import FloatArray
 
@@ -17,7 +18,8 @@ WRONG_SIDE = 0.01
 
 
 class SeparatedError(ValueError):
-    """The predictors tell the outcomes apart without error: no finite coefficient is likeliest."""
+    """The predictors tell all outcomes apart, or those of some items: no finite coefficient is likeliest (Albert &
+    Anderson 1984, Biometrika 71:1-10)."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,19 @@ class Logistic:
     def errors(self) -> FloatArray:
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
+    def clustered_errors(self, predictors: FloatArray, outcomes: FloatArray, clusters: NDArray[np.int64]) -> FloatArray:
+        """Standard errors where outcomes of a cluster go together (Liang & Zeger 1986, Biometrika 73:13-22, with
+        G/(G − 1)).
+
+        Args:
+            predictors, outcomes: those it was fitted to. clusters: numbers 0 … G − 1, shape (n,).
+        """
+        groups = int(clusters.max()) + 1
+        left = outcomes - 1 / (1 + np.exp(-(predictors @ self.coefficients)))
+        scores = np.stack([np.bincount(clusters, left * column, groups) for column in predictors.T], axis=1)
+        meat = groups / (groups - 1) * scores.T @ scores
+        return np.asarray(np.sqrt(np.diag(self.covariance @ meat @ self.covariance)))
+
 
 def fit_logistic(predictors: FloatArray, outcomes: FloatArray) -> Logistic:
     """Maximum likelihood by Newton's method.
@@ -39,24 +54,35 @@ def fit_logistic(predictors: FloatArray, outcomes: FloatArray) -> Logistic:
         predictors: shape (n, p), a column of ones where an intercept is wanted. outcomes: 0 or 1, shape (n,).
 
     Raises:
-        SeparatedError: the outcomes are separated. ValueError: the predictors are collinear.
+        SeparatedError: the outcomes, or a part of them, are separated. ValueError: the predictors are collinear.
     """
+    if np.linalg.matrix_rank(predictors) < predictors.shape[1]:
+        raise ValueError("two predictors say the same")
     coefficients = np.zeros(predictors.shape[1])
     for _ in range(STEPS):
         information, gradient = _derivatives(predictors, outcomes, coefficients)
-        try:
-            step = np.linalg.solve(information, gradient)
-        except np.linalg.LinAlgError:
-            raise ValueError("two predictors say the same") from None
+        step = np.linalg.solve(information, gradient)
         coefficients = coefficients + step * min(1.0, 5.0 / max(float(np.abs(predictors @ step).max()), 1e-300))
         fitted = predictors @ coefficients
-        largest, worst = float(np.abs(fitted).max()), float((np.where(outcomes == 1, 1.0, -1.0) * fitted).min())
-        if largest > BOUNDLESS or (largest > SEPARATED and worst > -WRONG_SIDE):
+        if _separated(predictors, outcomes, fitted):
             raise SeparatedError("the predictors separate the outcomes")
         if float(np.abs(step).max()) < 1e-12:
             break
     information, _ = _derivatives(predictors, outcomes, coefficients)
     return Logistic(coefficients, np.asarray(np.linalg.inv(information), dtype=np.float64))
+
+
+def _separated(predictors: FloatArray, outcomes: FloatArray, fitted: FloatArray) -> bool:
+    """Whether the coefficients run off: nobody is on the wrong side, or those far out on the right side alone hold a
+    direction that says nothing of the others."""
+    far = np.abs(fitted) > SEPARATED
+    if not far.any():
+        return False
+    right = np.where(outcomes == 1, 1.0, -1.0) * fitted
+    if float(np.abs(fitted).max()) > BOUNDLESS or float(right.min()) > -WRONG_SIDE:
+        return True
+    near = predictors[~far]
+    return bool((right[far] > 0).all()) and int(np.linalg.matrix_rank(near)) < predictors.shape[1]
 
 
 def _derivatives(

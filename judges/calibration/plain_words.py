@@ -13,6 +13,9 @@ NAMED_LABELS = 4
 FIRST_ANSWER = 20
 """Below so many items no verdict on the judge is given in words."""
 
+SEEN_APART = 0.005
+"""A share of all items that lies closer to that of the labelled ones is not told beside it."""
+
 
 def plain_words(audit: Audit) -> list[str]:
     """Two lines for each task, part and judge: the finding, and its n, what was left out and by which rule.
@@ -108,9 +111,13 @@ def _misses(task: TaskAudit, judge: JudgeAgreement, label: str) -> str:
     title = _shown(task, label)
     instead = _instead(task, {other: count for other, count in row.items() if other != label and count})
     agreed = f"agreed on {hits:,}" if hits else "agreed on none"
+    share = judge.per_label[label].recall.value
+    weighed = ""
+    if share is not None and abs(share - hits / n) >= SEEN_APART:
+        weighed = f"; as items were drawn with unequal chances, of all {title} items it misses about {1 - share:.0%}"
     return (
         f"The judge misses {n - hits:,} of {n:,} {title} items "
-        f"(people called {_count(n, 'item')} {title}; the judge {agreed} and called {instead})"
+        f"(people called {_count(n, 'item')} {title}; the judge {agreed} and called {instead}){weighed}"
     )
 
 

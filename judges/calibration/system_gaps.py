@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from judges.calibration.agreement.holm import holm
 from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.biases import tested
+from judges.calibration.clustered import Codes, cluster_numbers, clustered_mean, mean_of_means, weighted_mean
 from judges.calibration.correction.comparison import mcnemar_exact
 from judges.calibration.statistic import Statistic
 
@@ -32,7 +34,8 @@ class SystemGap:
         kind: "system", or the slice whose value it is.
         people, judge: means on the same items: the share of the favourable label, or the mean of the scale's values as
             shares of its range.
-        gap: judge less people. p_value: of no gap, adjusted over systems by Holm.
+        gap: judge less people, each item counting once. p_value: of no gap, adjusted over systems by Holm.
+        gap_by_cluster: the same with each cluster (a summary, a dialogue) counting once; None where items are single.
     """
 
     system: str
@@ -41,6 +44,7 @@ class SystemGap:
     gap: Statistic
     p_value: float
     kind: str = "system"
+    gap_by_cluster: Statistic | None = None
 
     @property
     def notable(self) -> bool:
@@ -49,9 +53,10 @@ class SystemGap:
         return low is not None and high is not None and not low <= 0 <= high and abs(value) >= NOTABLE
 
     def as_json(self) -> dict[str, Any]:
+        by_cluster = {"gap_by_cluster": self.gap_by_cluster.as_json()} if self.gap_by_cluster is not None else {}
         return {
             "kind": self.kind, "system": self.system, "people": self.people, "judge": self.judge,
-            "gap": self.gap.as_json(), "p_value": self.p_value,
+            "gap": self.gap.as_json(), **by_cluster, "p_value": self.p_value,
         }  # fmt: skip
 
 
@@ -61,25 +66,64 @@ def system_gaps(
     judge: FloatArray,
     level: float = LEVEL,
     kind: str = "system",
+    clusters: ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> list[SystemGap]:
     """The gap of every system with at least `LEAST_ITEMS` items, the largest first.
 
     Args:
         systems: which items are of each system, shape (n,) each; an item may be of several.
         people, judge: values, 0 and 1 for a favourable label, shape (n,); nan is left out on both sides.
+        clusters: of each item, shape (n,): a system's items that share one are not taken as independent.
+        weights: items each stands for, shape (n,), nan for one that is in no sample; None where all count the same.
     """
     known = np.isfinite(people) & np.isfinite(judge)
+    if weights is not None:
+        known &= np.isfinite(weights)
     drafts = []
     for system, rows in systems.items():
         here = rows & known
         if int(here.sum()) >= LEAST_ITEMS:
-            drafts.append((system, people[here], judge[here], int((rows & ~known).sum())))
-    p_values = holm([_p_value(theirs, its) for _, theirs, its, _ in drafts])
+            groups = None if clusters is None else cluster_numbers(np.asarray(clusters)[here])
+            missing, counted = int((rows & ~known).sum()), None if weights is None else weights[here]
+            measured = _measured(people[here], judge[here], missing, level, groups, counted)
+            theirs, its = (float(np.average(one[here], weights=counted)) for one in (people, judge))
+            drafts.append((system, theirs, its, measured))
+    p_values = holm([measured.p_value for *_, measured in drafts])
     found = [
-        SystemGap(system, float(theirs.mean()), float(its.mean()), _gap(theirs, its, missing, level), p, kind)
-        for (system, theirs, its, missing), p in zip(drafts, p_values, strict=True)
+        SystemGap(system, theirs, its, measured.gap, p, kind, measured.by_cluster)
+        for (system, theirs, its, measured), p in zip(drafts, p_values, strict=True)
     ]
     return sorted(found, key=lambda one: -(one.gap.value or 0.0))
+
+
+class _Measured(NamedTuple):
+    gap: Statistic
+    p_value: float
+    by_cluster: Statistic | None
+
+
+def _measured(
+    people: FloatArray,
+    judge: FloatArray,
+    missing: int,
+    level: float,
+    clusters: Codes | None,
+    weights: FloatArray | None,
+) -> _Measured:
+    if weights is not None:
+        name, how = "judge less people, items weighted by 1/π", "t interval with half a difference that was not drawn"
+        gap, p = tested(weighted_mean(judge - people, weights, clusters), len(people), name, level, how)
+        return _Measured(replace(gap, dropped={"no_label_or_verdict": missing} if missing else {}), p, None)
+    if clusters is None:
+        return _Measured(_gap(people, judge, missing, level), _p_value(people, judge), None)
+    differences, number = judge - people, int(clusters.max()) + 1
+    name, how = "judge less people on the same items", f"t interval over {number} clusters"
+    gap, p = tested(clustered_mean(differences, clusters), len(people), name, level, how)
+    each = f"judge less people, mean of {number} clusters' means"
+    by_cluster = tested(mean_of_means(differences, clusters), number, each, level, how).statistic
+    dropped = {"no_label_or_verdict": missing} if missing else {}
+    return _Measured(replace(gap, dropped=dropped), p, by_cluster)
 
 
 def opposite(gaps: Sequence[SystemGap]) -> tuple[SystemGap, SystemGap] | None:

@@ -121,6 +121,10 @@ def _enough_labels(evidence: Evidence, judge: JudgeAgreement) -> Check:
         why = f"{judge.no_verdict} labelled items were not judged yet"
         act = f"judge the labelled items: overread judge --task {evidence.task.task} --items labelled"
         return _labels(judge.n, "undecided", why, act)
+    if evidence.unweighable:
+        why = "items were drawn with unequal chances, and the draw is no sample of the task's items as they are now"
+        act = f"make a new draw: overread sample --task {evidence.task.task} --n {max(judge.n, FIRST_ANSWER)}"
+        return _labels(judge.n, "undecided", why, act)
     return _labels(judge.n, "passed", _labels_why(evidence, judge))
 
 
@@ -187,7 +191,11 @@ def _share(
         return Check(name, "skipped", statistic, bound, f"people called no item {title}: nothing is known of it", label,
                      next=act)  # fmt: skip
     status = _status(statistic, bound)
-    why = f"{round(statistic.value * statistic.n)} of {statistic.n}, {_bounds(statistic)}, has to be at least {bound:g}"
+    hits = statistic.value * statistic.n
+    counted = f"{round(hits)} of {statistic.n}"
+    if abs(hits - round(hits)) > 1e-6:
+        counted = f"{statistic.value:.2f} of all items by {statistic.n} labelled ones"
+    why = f"{counted}, {_bounds(statistic)}, has to be at least {bound:g}"
     if status == "passed":
         return Check(name, status, statistic, bound, why, label)
     if status == "failed":
@@ -371,10 +379,13 @@ def _effective_gain(columns: _Columns, scale: Scale, limits: Thresholds) -> Chec
 
 def _dangerous(columns: _Columns, evidence: Evidence, limits: Thresholds) -> Check:
     """Of wrong answers on trap items, and of those whose error would harm, the share that the judge passes."""
+    best = favourable_label(evidence.task)
+    if best is None:
+        none = Statistic.undefined("no_favourable_label", "no label of this task says that a response is right", 0)
+        return Check("dangerous", "skipped", none, limits.dangerous_passed, none.why, side="most")
+    right = evidence.records.label_set.labels.index(best)
     risky = evidence.harmful | evidence.trapped
     rows = np.array([item.item_id in risky for item in columns.items], dtype=bool)
-    best = favourable_label(evidence.task)
-    right = evidence.records.label_set.labels.index(best) if best is not None else -1
     wrong = rows & (columns.people >= 0) & (columns.people != right) & (columns.judge >= 0)
     passed, checked = int((wrong & (columns.judge == right)).sum()), int(wrong.sum())
     statistic = dangerous_passed(passed, checked, (1 + limits.level) / 2)

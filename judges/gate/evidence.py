@@ -14,6 +14,7 @@ from judges.calibration.anchoring import Anchoring, anchoring
 from judges.calibration.audit_input import AuditItem, JudgeVerdict, TaskRecords
 from judges.calibration.dangerous import DANGEROUS
 from judges.collect import audit_records, task_definitions
+from judges.draw_weights import draw_weights, weighed
 from judges.gate.bindings import JudgeOf, bindings_of, judges_of
 from judges.label_acts import read_acts, under_judge
 from judges.tuned import tuned_items
@@ -37,6 +38,7 @@ class Evidence:
         trapped: items the benchmark set as traps.
         anchoring: what verdicts that people saw did to their labels.
         costs: of the verdicts whose cost is known.
+        unweighable: chances were unequal, and what an item stands for is not known any more.
         bindings: what the outcome is bound to, by name: hashes.
     """
 
@@ -54,6 +56,7 @@ class Evidence:
     anchoring: Anchoring
     costs: Sequence[float]
     bindings: Mapping[str, str]
+    unweighable: bool = False
 
 
 def pick_judge(study: Study, task: str, wanted: str = "") -> JudgeOf:
@@ -104,6 +107,7 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
     verdicts = _verdicts(study, judge)
     tuned = tuned_items(study, task, judge.prompt_version)
     records = audit_records(study, {task: definition})[0]
+    drawn = draw_weights(study, task)
     own = [_only(item, judge, verdicts) for item in records.items if item.item_id not in tuned]
     items = {row[0] for row in study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])}
     repeats = _repeats(study, judge)
@@ -111,7 +115,7 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
     return Evidence(
         task=definition,
         judge=judge,
-        records=replace(records, items=own),
+        records=weighed(replace(records, items=own), drawn),
         tuned_out=len(records.items) - len(own),
         read=sum(1 for verdict in verdicts.values() if verdict.label is not None),
         judged=len(verdicts),
@@ -123,6 +127,7 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
         anchoring=_anchoring(study, definition, judge),
         costs=[float(row[0]) for row in costs],
         bindings=bindings_of(study, judge),
+        unweighable=drawn is not None and not drawn.weights,
     )
 
 

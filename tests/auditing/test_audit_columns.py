@@ -11,6 +11,7 @@ from judges.audit_columns import labelled_tasks
 from judges.calibration.audit import audit
 from judges.calibration.audit_result import Settings
 from judges.collect import audit_records, task_definitions
+from judges.draw_weights import draw_weights, weighed
 from store.records import LabelState
 from store.study import Study
 from tests.desk.desk_studies import accuracy, make_study, press, qa, sit
@@ -23,7 +24,7 @@ def both_ways(study: Study, judge: str = "") -> tuple[object, object]:
     """The audit from columns, and from records."""
     tasks = task_definitions(study)
     columns = [one.columns for one in labelled_tasks(study, tasks, judge).values()]
-    records = audit_records(study, tasks, judge)
+    records = [weighed(one, draw_weights(study, one.task)) for one in audit_records(study, tasks, judge)]
     return audit(columns, "s", SETTINGS).as_json(), audit(records, "s", SETTINGS).as_json()
 
 

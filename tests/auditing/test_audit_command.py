@@ -77,6 +77,7 @@ def test_unreadable_verdicts_by_every_treatment(overread_cli: Overread, leaning:
         assert f"{share:.1%}" in text
 
 
+@pytest.mark.slow
 def test_labels_beside_the_verdict_are_anchored(overread_cli: Overread, tmp_path: Path) -> None:
     """Blind labels differ from the judge on half of the items, those given beside its verdict on a tenth."""
     rows = []
@@ -111,6 +112,7 @@ def test_dangerous_answers_come_first(overread_cli: Overread, tmp_path: Path) ->
     assert found["share"]["high"] == pytest.approx(0.14860, abs=1e-4)  # 1 of 30: root of Σ C(30,k) p^k q^(30−k) = .05
 
 
+@pytest.mark.slow
 def test_published_agreement_beside_ours(overread_cli: Overread, tmp_path: Path) -> None:
     study = tmp_path / "m.duckdb"
     assert overread_cli("init", study, "--benchmark", "medmemorybench").exit_code == 0

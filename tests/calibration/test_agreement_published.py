@@ -148,6 +148,12 @@ class TestDeclaredLabelSet:
             assert cohen_kappa(self.pairs(labels)).value == pytest.approx(-0.0062893081761, abs=1e-12)
 
 
+def test_weights_of_no_known_kind_are_refused() -> None:
+    """irrCAC's radical weights are not among ours; they were once taken for quadratic ones."""
+    with pytest.raises(ValueError, match="radical"):
+        gwet_ac2(counts_of(PUBLISHED[0], "interval"), cast(WeightKind, "radical"))
+
+
 def test_interval_labels_weigh_by_their_numbers() -> None:
     """Labels 0, 1 and 10: confusing 0 with 1 costs almost nothing, with 10 everything."""
     scale = Scale(("0", "1", "10"), "interval")

@@ -45,8 +45,15 @@ class TestLength:
     def test_what_cannot_be_measured(self) -> None:
         assert covariate_effect("length", LENGTH, np.ones(N), PEOPLE).statistic.status == "too_few"
         assert covariate_effect("length", np.ones(N), judge(0), PEOPLE).statistic.status == "constant"
+        assert covariate_effect("length", PEOPLE * 80.0, judge(0), PEOPLE).statistic.status == "collinear"
         separated = (np.median(LENGTH) < LENGTH).astype(int)
         assert covariate_effect("length", LENGTH, separated, np.zeros(N)).statistic.status == "separated"
+
+    def test_marks_in_a_few_answers_that_all_pass(self) -> None:
+        marks = np.where(np.arange(N) % 60 == 0, 4.0, 0.0)
+        passed = np.where(marks > 0, 1, judge(0.0))
+        found = covariate_effect("list marks", marks, passed, PEOPLE).statistic
+        assert (found.value, found.status) == (None, "separated")
 
 
 class TestSlices:

@@ -206,6 +206,14 @@ class TestLogistic:
         with pytest.raises(SeparatedError):
             fit_logistic(np.column_stack([np.ones(20), np.arange(20.0)]), (np.arange(20) >= 10).astype(float))
 
+    def test_outcomes_separated_for_some_items_only(self) -> None:
+        """Every item with the mark passes and the others vary: its coefficient has no bound, and no error either."""
+        rng = np.random.default_rng(3)
+        mark, y = np.zeros(200), (rng.random(200) < 0.5).astype(float)
+        mark[:12], y[:12] = 3.0, 1.0
+        with pytest.raises(SeparatedError):
+            fit_logistic(np.column_stack([np.ones(200), mark]), y)
+
     def test_two_predictors_that_say_the_same(self) -> None:
         x = np.arange(20.0) % 3
         with pytest.raises(ValueError, match="the same"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,19 @@ def test_a_folder_where_locks_do_not_hold_is_warned_of_at_every_opening(study: P
         assert told.exit_code == 0 and "kept in sync (Dropbox)" in told.stderr, told
     assert "Dropbox" not in overread_cli("--study", study, "status").stderr
     assert journal_path(path).exists()
+
+
+def test_status_counts_labels_that_came_with_a_file(overread_cli: Overread, tmp_path: Path) -> None:
+    rows = [
+        {"item_id": f"i{n}", "question": "Q?", "response": f"R{n}", "human": [{"annotator": "dr.li", "label": "yes"}],
+         "judge": [{"judge": "j", "label": "no"}]}
+        for n in range(4)
+    ]  # fmt: skip
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    overread_cli("init", "t.duckdb", "--benchmark", "table", cwd=tmp_path)
+    assert overread_cli("import", "rows.jsonl", cwd=tmp_path).exit_code == 0
+    status = overread_cli("status", cwd=tmp_path)
+    assert "1 system," in status.stdout
+    assert "labels that came with the files: dr.li 4\n" in status.stdout
+    assert "nobody has labelled at the desk yet" in status.stdout
+    assert overread_cli("status", "--json", cwd=tmp_path).json()["labels_from_files"] == {"dr.li": 4}

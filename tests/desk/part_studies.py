@@ -13,7 +13,7 @@ from annotate.desk.part_keys import part_act
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.benchmarks.halbench.tasks import RANKING, STANCE
 from judges.benchmarks.medmemorybench.shapes import CORRECT, INCORRECT
-from judges.benchmarks.medmemorybench.tasks import MCD
+from judges.benchmarks.medmemorybench.tasks import MCD, TLA
 from store.importing import import_records
 from store.records import ItemRecord, JudgeRecord, Record, SystemRecord, VerdictRecord, canonical_json, item_id
 from store.study import Study, now
@@ -24,8 +24,14 @@ RATIONALE = "zqxj-rationale-7731"
 NODES = ("n1", "n2", "n3")
 POINTS = TaskDefinition("points", "Points", "How many points?", "interval", (), (), kind="number", low=0.0, high=10.0)
 """A task of a table whose label is a number."""
-TASKS: Mapping[str, TaskDefinition] = {"mcd": MCD, "ranking": RANKING, "stance": STANCE, "points": POINTS}
-BENCHMARK = {"mcd": "medmemorybench", "ranking": "halbench", "stance": "halbench", "points": "table"}
+TASKS: Mapping[str, TaskDefinition] = {"mcd": MCD, "ranking": RANKING, "stance": STANCE, "points": POINTS, "tla": TLA}
+BENCHMARK = {
+    "mcd": "medmemorybench",
+    "ranking": "halbench",
+    "stance": "halbench",
+    "points": "table",
+    "tla": "medmemorybench",
+}
 KEYMAPS = {name: KeyMap(task) for name, task in TASKS.items()}
 
 
@@ -58,6 +64,8 @@ def verdict_fields(task: str, number: int) -> dict[str, Any]:
         return {"label": canonical_json([["r1"], ["r2"], ["r3"], ["r4"]])}
     if task == "points":
         return {"label": str(number)}
+    if task == "tla":
+        return {"label": CORRECT}
     return {"label": "DEFER", "parts": {"score": repr(0.1 + number / 100)}, "score": 0.1 + number / 100}
 
 
@@ -65,6 +73,8 @@ def payload_of(task: str, number: int) -> dict[str, Any]:
     if task == "mcd":
         nodes = [{"id": node, "title": f"Node {node[1]}", "text": f"what happened {node}"} for node in NODES]
         return {"question": f"Why, {number}?", "reference": "Because.", "response": "Perhaps.", "nodes": nodes}
+    if task == "tla":
+        return {"question": f"When, {number}?", "reference": "In May.", "response": "In June."}
     if task == "ranking":
         entries = [{"id": f"r{n}", "title": f"Reply {n}", "text": f"words of reply {n}"} for n in (1, 2, 3, 4)]
         return {"substrate": f"the moon {number}", "entries": entries}

@@ -298,7 +298,7 @@ def test_undo_in_a_review_stays_in_it(study: Study) -> None:
     press(desk, "o")
     desk.confirm()
     desk.undo()
-    assert desk.phase == "review" and here(desk) == first and desk.message == "undone"
+    assert desk.phase == "review" and here(desk) == first and desk.message == "undone: label"
     assert current_labels(study)[first] == LabelState(value="Correct")
     assert desk.review is not None and desk.review.line.reading.state == LabelState(value="Correct")
     desk.redo()

@@ -147,3 +147,20 @@ def test_the_fold_finds_acts_that_work_on_another_queue_has_buried() -> None:
     assert history.done == [Step("b", "y"), Step("a", "x")] and history.undone == []
     history.add(Act("e", "undo", "z", "gone"))
     assert history.done == [Step("b", "y"), Step("a", "x")] and history.undone == []
+
+
+def test_undo_and_redo_say_what_they_changed(study: Study) -> None:
+    desk = sit(study, "never")
+    acts = {
+        "note": lambda: desk.set_note("n"), "flag": desk.flag, "tags": lambda: desk.toggle_tag("1"),
+        "harm": lambda: desk.set_harm("2"), "wrong reference": lambda: desk.set_reference_wrong("5 mg"),
+        "label": lambda: press(desk, "c"), "skip": desk.skip,
+    }  # fmt: skip
+    for act in acts.values():
+        act()
+    for what in reversed(acts):
+        desk.undo()
+        assert desk.message == f"undone: {what}"
+    for what in acts:
+        desk.redo()
+        assert desk.message == f"done again: {what}"

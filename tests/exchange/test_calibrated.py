@@ -79,6 +79,7 @@ def test_the_corrected_scores_file_is_what_score_says(folder: Path) -> None:
     assert document["gate"] == score["gate"] and document["study_id"]
 
 
+@pytest.mark.slow
 def test_inspect_reads_one_record_a_sample(folder: Path) -> None:
     rows = exported(folder, "i.jsonl", "--format", "inspect", "--system", "scribe-a")
     keys = [row["id"] for row in rows]
@@ -113,6 +114,7 @@ def test_mlflow_keeps_both_and_marks_what_people_overrode(folder: Path) -> None:
     assert sum("error" in row["feedback"] for row in judged) == 3
 
 
+@pytest.mark.slow
 def test_selective_leaves_to_people_what_the_judge_is_unsure_of(folder: Path, tmp_path: Path) -> None:
     refused = Overread()("export", "x.jsonl", "--format", "verdicts", "--selective", cwd=folder)
     assert refused.exit_code == 3 and "audit --confidence" in refused.stderr

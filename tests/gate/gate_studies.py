@@ -48,10 +48,10 @@ def pairs_of(right: int, missed_right: int, wrong: int, missed_wrong: int) -> li
     ]  # fmt: skip
 
 
-def study_of(path: Path, rows: Sequence[dict[str, Any]]) -> Study:
+def study_of(path: Path, rows: Sequence[dict[str, Any]], task_file: str = TASKS) -> Study:
     """An open study of these rows."""
     tasks = path.with_name("tasks.toml")
-    tasks.write_text(TASKS, encoding="utf-8")
+    tasks.write_text(task_file, encoding="utf-8")
     study = create_study(path, "table")
     add_rows(study, path.with_name("rows.jsonl"), rows)
     return study

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from gate_studies import AT, RIGHT, WRONG, add_rows, pairs_of, rows_of, study_of
+from gate_studies import AT, RIGHT, TASKS, WRONG, add_rows, pairs_of, rows_of, study_of
 
 from annotate.report.gate_text import gate_junit, gate_markdown
 from judges.calibration.agreement.binomial import clopper_pearson
@@ -129,6 +129,19 @@ def test_what_seeing_verdicts_does_to_people_is_measured_and_enters_no_number(tm
     found = check_of(gate, "anchoring")
     assert found.statistic.value == pytest.approx(0.5) and "120 given after a verdict was seen" in found.why
     assert check_of(gate, "labels").statistic.n == 120
+
+
+def test_which_label_says_right_is_not_the_order_they_are_listed_in(tmp_path: Path) -> None:
+    head, right, wrong = TASKS.split("[[task.labels]]")
+    listed_last = "[[task.labels]]".join([head, wrong + "\n", right])
+    rows = rows_of(pairs_of(150, 6, 100, 30), group=["x"] * 250)
+    with study_of(tmp_path / "a.duckdb", rows, listed_last) as study:
+        study.writer.do(
+            lambda c: c.execute('UPDATE items SET slices = \'{"trap_kind": "dose"}\' WHERE position >= 156')
+        )
+        found = check_of(looked(study), "dangerous")
+    assert found.status == "failed"
+    assert "30 of 94" in found.why
 
 
 def test_looks_are_counted_once_each_and_after_five_it_does_not_open(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_out_and_in_again_at_half_the_price(study: Path, tmp_path: Path, overrea
     assert (done["calls"], done["files"]) == (0, [])
 
 
+@pytest.mark.slow
 def test_what_a_batch_did_not_answer_stays_open_and_what_is_no_answer_is_told(
     study: Path, tmp_path: Path, overread_cli: Overread
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_cap_needs_a_price_and_ends_the_run_with_no(study: Path, overread_cli:
         assert "prices.toml is no table of prices" in overread_cli(*base, "--prices", prices).stderr
 
 
+@pytest.mark.slow
 def test_two_judges_are_compared_without_a_call(study: Path, overread_cli: Overread) -> None:
     with serving(always("CORRECT")) as server:
         overread_cli("--study", study, "judge", "--model", "a", "--base-url", server.url)
@@ -108,6 +109,7 @@ def test_rubrics_are_journaled_and_survive_a_lost_database(study: Path, overread
         assert opened.rows("SELECT task, version, texts FROM judge_rubrics") == before
 
 
+@pytest.mark.slow
 def test_an_edited_rubric_is_a_new_version_and_another_judge(study: Path, overread_cli: Overread) -> None:
     editor = study.with_name("editor.py")
     editor.write_text(

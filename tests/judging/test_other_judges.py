@@ -61,6 +61,7 @@ def test_generic_rules(reference: str, response: str, scores: tuple[float, float
     assert found == pytest.approx(scores, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_rule_judges_without_a_call_and_the_audit_shows_it(tmp_path: Path, overread_cli: Overread) -> None:
     values = rows(4)
     values[1]["response"] = "Truth 1."

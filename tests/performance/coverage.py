@@ -240,8 +240,8 @@ def _allocated(
 def two_stage() -> Iterator[Setting]:
     """Sessions of unequal size at random, all or six of the items of each; people and judge vary by session."""
     for within in (None, 6):
-        for theta in (0.5, 0.8):
-            for groups in (8, 15, 30):
+        for theta in (0.5, 0.8, 0.95):
+            for groups in (8, 15, 20, 30):
 
                 def make(
                     rng: np.random.Generator, theta: float = theta, groups: int = groups, within: int | None = within
@@ -268,7 +268,7 @@ def _of_group(rng: np.random.Generator, group: NDArray[np.int64], one: int, with
 def unequal() -> Iterator[Setting]:
     """By uncertainty, half of the chance uniform; drawn one by one, and by systematic sampling of a fixed size."""
     for fixed_size in (False, True):
-        for theta in (0.5, 0.8):
+        for theta in (0.5, 0.8, 0.95):
             for n in (60, 150):
 
                 def make(

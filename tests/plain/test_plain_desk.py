@@ -195,8 +195,8 @@ def test_reference_wrong_with_and_without_the_right_answer(say: Typist, study: S
 
 def test_undo_says_what_the_item_says_now(say: Typist) -> None:
     text = say("c", "n why", "u", "u", "redo")
-    assert "Undone: the item has no label now." in text
-    assert "Done again: the item has the label Correct now." in text
+    assert "Undone: label. The item has no label now." in text
+    assert "Done again: label. The item has the label Correct now." in text
 
 
 def test_going_to_an_item_by_number(say: Typist) -> None:

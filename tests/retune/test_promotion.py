@@ -85,6 +85,7 @@ def test_too_few_items_of_a_label_are_no_claim() -> None:
     assert found.outcome == "not_better" and "4 items that people call wrong" in found.reasons[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 20])
 def test_no_gain_is_rarely_promoted(size: int) -> None:
     promoted = sum(decided(made(seed, 0.75, 0.75, size=size)).promoted for seed in range(120))

@@ -57,6 +57,7 @@ def test_items_drawn_one_by_one_are_compared_apart_and_that_is_said(tmp_path: Pa
         assert not found.metrics[METRIC].paired
 
 
+@pytest.mark.slow
 def test_the_command_prints_both_shapes(tmp_path: Path) -> None:
     study, planted = study_of(tmp_path)
     with study:

@@ -25,6 +25,7 @@ def ways(found: dict[str, Any]) -> dict[tuple[str, bool], dict[str, Any]]:
     return {(one["design"], one["with_judge"]): one for one in found["metrics"][0]["plans"]}
 
 
+@pytest.mark.slow
 def test_every_design_with_and_without_the_judge_before_and_after_labels(tmp_path: Path) -> None:
     planted = plant(tmp_path / "s.duckdb", Plant(items=400, group=10, wrong=0.08))
     before = overread("plan", *ONE, "--json", cwd=tmp_path).json()

@@ -29,6 +29,7 @@ def test_a_draw_says_its_terms_and_names_no_verdict(folder: Path) -> None:
     assert "Correct" not in outcome.stdout and "Halluc" not in outcome.stdout and "Omission" not in outcome.stdout
 
 
+@pytest.mark.slow
 def test_json_tops_up_and_streams(folder: Path) -> None:
     first = overread("sample", "--n", "30", "--within", "2", "--seed", "2", "--json", cwd=folder).json()
     assert (first["design"], first["reveal"], first["items"], first["groups"]) == ("two_stage", "block", 30, 15)
@@ -52,6 +53,7 @@ def test_json_tops_up_and_streams(folder: Path) -> None:
         (["--n", "10", "--clustered", "--two-stage"], "two designs"),
         (["--n", "10", "--top-up", "x", "--seed", "1"], "keeps its terms"),
         (["--n", "10", "--top-up", "x"], "no draw 'x'"),
+        (["--n", "10", "--paired"], "nothing to pair"),
         ([], "--n"),
     ],
 )
@@ -60,6 +62,7 @@ def test_what_makes_no_draw_ends_with_the_remedy(folder: Path, arguments: list[s
     assert outcome.exit_code == 2 and words in outcome.stderr, outcome
 
 
+@pytest.mark.slow
 def test_confidence_is_audited_a_threshold_kept_and_what_falls_below_is_queued(tmp_path: Path) -> None:
     planted = plant(tmp_path / "s.duckdb", Plant(items=500, wrong=0.08))
     made = overread("sample", "--n", "300", "--seed", "1", "--json", cwd=tmp_path).json()
@@ -121,6 +124,7 @@ def test_label_says_which_of_several_draws_it_serves(tmp_path: Path) -> None:
     assert f"draw {learn[:6]}, 5 items for learn" in other.stderr, other
 
 
+@pytest.mark.slow
 def test_strata_are_of_each_task_where_there_are_several(tmp_path: Path) -> None:
     from tests.sample_study import make_sample_study
 
@@ -128,3 +132,11 @@ def test_strata_are_of_each_task_where_there_are_several(tmp_path: Path) -> None
     made = overread("sample", "--n", "120", "--single", "--by", "verdict", "--json", cwd=tmp_path).json()
     assert made["settings"]["by"] == ["task", "verdict"]
     assert {name.partition(" / ")[0] for name in made["strata"]} == {"integrity", "accuracy", "update", "qa"}
+
+
+def test_a_pair_needs_two_systems_also_where_one_is_named(tmp_path: Path) -> None:
+    plant(tmp_path / "s.duckdb", Plant(items=40, right={"northwind": 0.7, "tidepool": 0.6}))
+    pairs = overread("sample", "--n", "5", "--paired", "--json", cwd=tmp_path)
+    assert pairs.json()["items"] == 10
+    one = overread("sample", "--n", "5", "--paired", "--system", "tidepool", cwd=tmp_path)
+    assert one.exit_code == 2 and "Leave --system out" in one.stderr, one

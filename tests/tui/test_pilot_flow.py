@@ -206,7 +206,7 @@ async def test_an_undo_in_a_review_goes_back_to_that_line(study: Study) -> None:
         item = review.line.reading.item.item_id
         await person.press("o", "u")
         assert person.labels[item].value == "Correct"
-        assert person.message == "undone"
+        assert person.message == "undone: label"
         assert "▶" in person.screen
         assert person.kinds[-2:] == ["revise", "undo"]
 
@@ -234,7 +234,7 @@ async def test_a_label_of_two_parts_is_stored_and_revealed_only_when_both_are_gi
         assert person.events == []
         assert "● m 1  Mixed" in person.screen
         assert "not complete yet" in person.screen
-        assert person.message.startswith("now: Are the fields it speaks of in the memory points?")
+        assert person.message.startswith("now: i Inside, o Outside: Are the fields it speaks of in the")
         assert JUDGE not in person.screen
 
         await person.press("enter")

@@ -130,3 +130,12 @@ async def test_keys_typed_ahead_of_a_text_close_it_and_do_not_quit_the_desk(stud
         assert "BLIND" in person.rows[0]
         await person.type("gqc")
         assert person.app.is_running
+
+
+async def test_a_key_that_means_nothing_is_not_passed_over_in_silence(study: Study) -> None:
+    async with at_desk(study, "never", size=(60, 20)) as person:
+        await person.press("y")
+        assert person.message == "y means nothing here: c h o label, ? shows all keys"
+        assert person.events == []
+        await person.press("c")
+        assert person.message == "saved: Correct"

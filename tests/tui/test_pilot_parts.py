@@ -259,3 +259,30 @@ async def test_what_the_judge_had_and_the_files_lack_is_a_line_on_the_item(make:
     async with at_desk(study, "never") as person:
         assert "Not here" in person.rows[1]
         assert "The judge also saw: Chain of the reference." in person.screen
+
+
+async def test_an_empty_response_says_that_it_is_empty(make: Make) -> None:
+    payload = {"entries": [{"id": "x", "text": "It glows."}, {"id": "y", "text": " "}]}
+    async with at_desk(make("ranking", payload=payload), "never", size=NARROW) as person:
+        assert re.search(r"[ab] [12]  ·  \(empty\)", person.screen), person.screen
+
+
+@pytest.mark.parametrize(
+    ("task", "asked", "key"), [("tla", "Does the answer abstain?", "c"), ("stance", "number", "h")]
+)
+async def test_an_optional_part_says_that_the_label_brings_the_verdict(
+    make: Make, task: str, asked: str, key: str
+) -> None:
+    """Whoever labels first has seen the verdict when they come to it: then it is given, but not blind."""
+    study = make(task)
+    async with at_desk(study, "item", size=NARROW) as person:
+        await person.go_to(hidden=False)
+        assert person.row(asked).endswith("(optional, before the label)")
+        await person.press(key)
+        assert person.kinds == ["label", "reveal"]
+        assert "before the label" not in person.screen
+
+
+async def test_an_optional_part_is_just_that_where_no_verdict_comes(make: Make) -> None:
+    async with at_desk(make("tla"), "never", size=(60, 20)) as person:
+        assert person.row("Does the answer abstain?").endswith("(optional)")

@@ -23,10 +23,10 @@ from annotate.desk.ledger import Reading
 from annotate.desk.part_keys import part_act
 from annotate.desk.reading import entry_sections
 from annotate.desk.verdict_view import VerdictView
-from annotate.tui.screens.label.pane import Expecting
+from annotate.tui.screens.label.pane import Expecting, label_keys
 from annotate.tui.screens.label.state import key_sign
 from annotate.tui.screens.text_over import TextOver
-from annotate.tui.widgets.prompt import Answer, Prompt
+from annotate.tui.widgets.prompt import Answer, Prompt, Purpose
 from annotate.tui.widgets.spans import Line, Role
 from store.errors import SaveError
 
@@ -80,9 +80,18 @@ class DeskScreen(Screen[None]):
         """Bring everything on the screen in line with the desk."""
         raise NotImplementedError
 
+    def show_keys(self) -> None:
+        """Bring the reminders of keys in line: none while every key is a letter of a text or a menu's choice."""
+        raise NotImplementedError
+
     def say(self, message: str, role: Role = "chosen") -> None:
         """The line above the keys."""
         raise NotImplementedError
+
+    @property
+    def keys_are_asked(self) -> bool:
+        """Whether the next key answers a question: then none does what it does otherwise, and none is named."""
+        return self.prompt.is_open or bool(self.expecting)
 
     # Keys
 
@@ -99,6 +108,7 @@ class DeskScreen(Screen[None]):
             self.take(key_name(event))
         elif (answer := self.prompt.take(event)) is not None:
             self.answered(answer)
+            self.show_keys()
 
     def on_paste(self, event: events.Paste) -> None:
         """A paste is text for an open prompt, and nothing else: never keys."""
@@ -120,7 +130,14 @@ class DeskScreen(Screen[None]):
         elif isinstance(meaning, Action):
             self.perform(meaning.id)
         else:
-            self.say(meaning.hint, "warning")
+            self.say(meaning.hint or self._no_meaning(key), "warning")
+
+    def _no_meaning(self, key: str) -> str:
+        """A key that is none must not look like one that was taken; keys that give no character are let pass."""
+        if len(key) != 1 or self.desk.phase == "done":
+            return ""
+        labels = " ".join(label_keys(self.reading.task)) or key_sign(self.keymap.keys_of["part"][0])
+        return f"{key} means nothing here: {labels} label, {key_sign(self.keymap.keys_of['help'][0])} shows all keys"
 
     def _take_label(self, key: str, choice: Choice) -> None:
         if self.desk.phase == "done":
@@ -213,14 +230,19 @@ class DeskScreen(Screen[None]):
         else:
             self.save(lambda: second[expecting](normalise_key(key).lower()))
 
+    def ask(self, purpose: Purpose, text: str = "") -> None:
+        """Open the prompt."""
+        self.prompt.ask(purpose, text)
+        self.show_keys()
+
     def _ask_note(self) -> None:
-        self.prompt.ask("note", self.reading.state.note)
+        self.ask("note", self.reading.state.note)
 
     def _ask_right_answer(self) -> None:
         if self.reading.state.reference_wrong:
             self.save(self.desk.withdraw_reference_wrong)
         else:
-            self.prompt.ask("reference_wrong", self.reading.state.right_answer)
+            self.ask("reference_wrong", self.reading.state.right_answer)
 
     def answered(self, answer: Answer) -> None:
         """The person has closed the prompt."""
@@ -283,6 +305,7 @@ class DeskScreen(Screen[None]):
     def keep_open_note(self, then: Callable[[], None] | None = None) -> None:
         """Store a note that is still being written, then go on; other questions are dropped."""
         answer = self.prompt.close(kept=True)
+        self.show_keys()
         if answer is not None and answer.purpose == "note" and answer.touched:
             self.save(lambda: self.desk.set_note(answer.text.strip()), then)
         elif then is not None:

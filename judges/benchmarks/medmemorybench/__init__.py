@@ -13,6 +13,7 @@ from judges.benchmarks.benchmark import (
     AskingBenchmark,
     ClinicalBenchmark,
     ComparingBenchmark,
+    ContradictingBenchmark,
     CorrectableBenchmark,
     DerivingBenchmark,
     Doubt,
@@ -161,12 +162,17 @@ class MedMemoryBench:
     ) -> Sequence[tuple[str, str]]:
         return derived.lines_of_verdict(task, payload, verdict)
 
+    def contradicts(self, item: ScoredItem) -> bool:
+        return derived.contradicts_itself(item)
+
 
 BENCHMARK = MedMemoryBench()
 _IS: tuple[
     CorrectableBenchmark, DerivingBenchmark, ComparingBenchmark, RemarkingBenchmark, ClinicalBenchmark,
     DoubtingBenchmark, SampledBenchmark, SelfNamingBenchmark, AskingBenchmark, HeadliningBenchmark,
+    ContradictingBenchmark,
 ] = (
     BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+    BENCHMARK,
 )  # fmt: skip
 """What of the protocol it offers, held by the type checker."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from judges.benchmarks.benchmark import ScoredItem
 from judges.benchmarks.medmemorybench.chain import (
     AGREES,
     CC,
@@ -73,3 +74,13 @@ def lines_of_verdict(task: str, payload: Mapping[str, Any], verdict: VerdictReco
     if against := contradictions(answer.is_correct, answer.details, node_ids(payload)):
         told.append(("It contradicts itself", ", ".join(name.replace("_", " ") for name in against)))
     return told
+
+
+def contradicts_itself(item: ScoredItem) -> bool:
+    """Whether a judge's ruling on a deduction does not agree with its own scores and flags."""
+    if item.task != "mcd" or item.verdict is None or not item.verdict.raw.startswith("{"):
+        return False
+    answer = answer_of(json.loads(item.verdict.raw))
+    if not isinstance(answer.is_correct, bool) or not answer.details.get("node_validations"):
+        return False  # a ruling that cannot be read, or that gives no flags, is no contradiction
+    return bool(contradictions(answer.is_correct, answer.details, node_ids(item.payload)))

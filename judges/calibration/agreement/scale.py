@@ -94,12 +94,17 @@ class Scale:
 
         `linear` and `quadratic` follow the distance of `values`; `ordinal` is Gwet's 1 − C(|k−l|+1, 2)/C(q, 2)
         (Gwet, Handbook of Inter-Rater Reliability, 4th ed. 2014, ch. 3).
+
+        Raises:
+            ValueError: weights of another kind.
         """
         if kind == "identity":
             return np.eye(self.size)
         if kind == "ordinal":
             steps = np.abs(np.subtract.outer(np.arange(self.size), np.arange(self.size))).astype(np.float64)
             return np.asarray(1 - steps * (steps + 1) / (self.size * (self.size - 1)))
+        if kind not in ("linear", "quadratic"):
+            raise ValueError(f"no agreement weights are called {kind!r}")
         distance = np.abs(np.subtract.outer(self.values, self.values))
         distance /= distance.max()
         return np.asarray(1 - (distance if kind == "linear" else distance**2))

@@ -49,8 +49,9 @@ def compare_systems(
     settings: CorrectionSettings | None = None,
     paired: bool | Collection[str] = True,
     worth_finding: float = 0.05,
+    only: Collection[str] = (),
 ) -> dict[str, Difference]:
-    """What people would say of the difference a − b in every metric.
+    """What people would say of the difference a − b in every metric, or in those of `only`.
 
     Paired, the same linear estimator is applied to the pairs' terms together (PPI++ on differences for a mean).
 
@@ -74,7 +75,7 @@ def compare_systems(
 
     def difference(totals: Totals) -> dict[str, float | None]:
         a, b = (combine(_own(totals, prefix)) for prefix in (FIRST, SECOND))
-        return {name: _minus(a[name], b[name]) for name in a if name in b}
+        return {name: _minus(a[name], b[name]) for name in a if name in b and (not only or name in only)}
 
     own = replace(settings, shares={}, families=(), gradient=None)
     scores = corrected_scores(blocks, difference, own)

@@ -15,8 +15,9 @@ from judges.calibration.correction.records import Block
 from judges.calibration.correction.sample import Sample
 
 ROUNDS = 25
-FEW_GROUPS = 20
-"""Of fewer groups the covariance is too coarse to tune by; items are taken as if drawn alone."""
+FEW_GROUPS = 30
+"""Of fewer groups the covariance is too coarse to tune by; items are taken as if drawn alone. With 20 whole texts, 95 %
+passing and fails in few of them, a λ tuned by groups left nominal 95 % intervals at .89, one tuned by items at .93."""
 WEAK_JUDGE = 0.2
 """Below this slope of the judge's terms on people's (Youden's J for a yes/no label) a judge is no covariate."""
 

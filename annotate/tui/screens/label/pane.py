@@ -11,7 +11,7 @@ from annotate.desk.ledger import Reading
 from annotate.desk.verdict_view import VerdictView, label_words
 from annotate.tui.screens.label.parts import Area, entry_lines
 from annotate.tui.screens.label.state import hints, key_sign
-from annotate.tui.widgets.spans import Line, Role, Span, cut_line, cut_rows, glued, push_right, wrap_lines
+from annotate.tui.widgets.spans import Line, Role, Span, cut_line, cut_rows, glued, line_width, push_right, wrap_lines
 from judges.benchmarks.benchmark import DecisionKind, Label, TaskDefinition
 from judges.benchmarks.decisions import VALUE, Decision, decisions_of, is_long, is_whole
 from store.records import LabelState
@@ -25,6 +25,7 @@ LONGEST_RATIONALE = 4000
 
 MIN_ENTRY_ROWS = 9
 """Rows that an open part has beside the item at least."""
+OPTIONAL = "(optional)"
 _VERBS: dict[DecisionKind, str] = {
     "number": "number", "checklist": "grid", "ranking": "ranking", "choice": "",
 }  # fmt: skip
@@ -80,6 +81,10 @@ def _label_lines(desk: Desk, keymap: KeyMap, room: Room) -> list[Line]:
     dense = is_long(task)
     for decision in decisions_of(task):
         head = [Span(task.question if wide and decision.id == VALUE else decision.title, "title")]
+        if not decision.is_long and not decision.required:
+            told = f"  {_optional_words(desk)}"
+            fits = line_width([*head, Span(told)]) <= room.width
+            head.append(Span(glued(told if fits else f"  {OPTIONAL}"), "muted"))
         options = [_option(label, chosen=given.get(decision.id) == label.value) for label in decision.labels]
         if decision.is_long:
             options = [_long_option(decision, given.get(decision.id, ""), desk, keymap)]
@@ -101,12 +106,19 @@ def _label_lines(desk: Desk, keymap: KeyMap, room: Room) -> list[Line]:
     return lines + keys
 
 
+def _optional_words(desk: Desk) -> str:
+    """The label alone brings the verdict where it comes at once: a part given after that is not given blind."""
+    if desk.policy == "item" and desk.mode == "blind" and not desk.state.decided:
+        return "(optional, before the label)"
+    return OPTIONAL
+
+
 def _long_option(decision: Decision, text: str, desk: Desk, keymap: KeyMap) -> Line:
     """What is given of a part of more than one key, and how to get at it."""
     order = desk.current.orders.get(decision.id, ())
     key = [Span(key_sign(keymap.keys_of["part"][0]), "key"), Span(glued(f" {_VERBS[decision.kind]}"), "muted")]
     if not text:
-        return [Span("  "), *key, Span("" if decision.required else glued("  (optional)"), "muted")]
+        return [Span("  "), *key, Span("" if decision.required else glued(f"  {_optional_words(desk)}"), "muted")]
     words = safe_line(decision_words(decision, text, order), 120)
     whole = is_whole(decision, desk.current.item.payload, text)
     return [Span("● " if whole else "◌ ", "chosen"), Span(words, "chosen" if whole else "plain"), Span("   "), *key]

@@ -8,6 +8,7 @@ from annotate.desk.actions import KeyMap
 from annotate.desk.cells import cell_width, cut_to_width
 from annotate.desk.entries import Entry, Grid, Number, Ranking, letters_of
 from annotate.desk.layout import wrap
+from annotate.desk.sections import EMPTY
 from annotate.tui.screens.label.state import key_sign
 from annotate.tui.widgets.spans import Line, Role, Span, cut_line, cut_rows, glued, line_width, wrap_lines
 from store.safe_text import safe_line
@@ -142,7 +143,9 @@ def _ranking(ranking: Ranking, area: Area) -> list[Line]:
             Span("  "), Span(letters.get(row.id, "–"), "muted" if row.id in places else "key"),
             Span(f" {number}  ", "muted"), Span(f"{placed:<3}", "chosen" if row.id in places else "muted"),
         ]  # fmt: skip
-        beginning = cut_to_width(safe_line(row.text, LONGEST_TEXT), max(area.width - line_width(head) - 1, 1))
+        beginning = cut_to_width(
+            safe_line(row.text, LONGEST_TEXT).strip() or EMPTY, max(area.width - line_width(head) - 1, 1)
+        )
         lines.append([*head, Span(beginning, "muted" if row.id in places else "plain")])
     if len(ranking.entries) > len(letters):
         lines.append([Span(f"  only {len(letters)} of them have a key: this item cannot be ranked here", "warning")])

@@ -126,6 +126,12 @@ class Reader:
         return bool(self._shown.aids.dialogue)
 
     @property
+    def idle(self) -> set[str]:
+        """Actions for which this item has nothing: a dialogue, two texts to compare."""
+        of_dialogue = set() if self.has_dialogue else {"dialogue", "next_similar"}
+        return of_dialogue | (set() if self._shown.aids.can_compare else {"differences"})
+
+    @property
     def turn(self) -> int | None:
         """The turn the arrow is on."""
         return self._shown.aids.turn

@@ -12,6 +12,7 @@ from annotate.desk.actions import KeyMap
 from annotate.desk.desk import Desk
 from annotate.desk.document import Document
 from annotate.desk.ledger import Reading
+from annotate.desk.part_keys import taken_actions
 from annotate.desk.sections import text_section
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.desk_screen import DeskScreen
@@ -142,7 +143,7 @@ class LabelScreen(DeskScreen):
             "previous_turn": lambda: reader.step_turn(-1), "fold": reader.fold, "dialogue": reader.toggle_dialogue,
         }  # fmt: skip
         shows: dict[str, Callable[[], None]] = {
-            "find": lambda: self.prompt.ask("find"), "go_to": lambda: self.prompt.ask("go_to"),
+            "find": lambda: self.ask("find"), "go_to": lambda: self.ask("go_to"),
             "scroll_down": lambda: view.scroll_rows(1), "scroll_up": lambda: view.scroll_rows(-1),
             "page_down": lambda: view.scroll_pages(1), "page_up": lambda: view.scroll_pages(-1),
             "audit": self._show_audit, "disagreements": lambda: self._show_audit(disagreements=True),
@@ -202,7 +203,7 @@ class LabelScreen(DeskScreen):
         self._reader.show(self.desk.current)
         names_model = self._reader.names_model
         self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, names_model=names_model))
-        self._footer.show([footer(self.keymap, self._arranged_for.width)])
+        self.show_keys()
         if self.desk.guard.painted_at is None:
             self.call_after_refresh(self._painted)
 
@@ -214,7 +215,24 @@ class LabelScreen(DeskScreen):
         self._reader.show_text(Document([text_section("end", "", end_words(self.desk))]))
         keys = hints(self.keymap, [("quit", "leave"), ("previous_item", "back to the last item"), ("undo", "undo")])
         self._pane.show([keys])
-        self._footer.show([[Span(" "), *hints(self.keymap, [("help", "keys")])]])
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        if self.keys_are_asked:
+            self._footer.show([[]])
+        elif self.desk.phase == "done":
+            self._footer.show([[Span(" "), *hints(self.keymap, [("help", "keys")])]])
+        else:
+            self._footer.show([footer(self.keymap, self._arranged_for.width, self._idle())])
+
+    def _idle(self) -> set[str]:
+        """Actions whose keys do nothing on this item, or something else while a part is open."""
+        entry, idle = self.desk.entry, self._reader.idle
+        if not self.desk.current.task.tags:
+            idle.add("tag")
+        if self.desk.state.decided:
+            idle.add("skip")
+        return idle | (taken_actions(entry, self.keymap) if entry is not None else set())
 
     def on_document_view_sections_opened(self, message: DocumentView.SectionsOpened) -> None:
         """Also a click opens a panel."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from annotate.desk.actions import ACTIONS, Action, KeyMap
 from annotate.desk.desk import Desk
@@ -59,9 +59,9 @@ _FIRST_TO_GO = ("next_similar", "find", "skip", "tag", "rubric", "differences", 
 """Reminders that a narrow footer leaves out, in this order; help has them all."""
 
 
-def footer(keymap: KeyMap, width: int) -> Line:
-    """The keys worth a reminder, as many as there is room for."""
-    reminders = {action.id: _reminder(keymap, action) for action in ACTIONS if action.short}
+def footer(keymap: KeyMap, width: int, idle: Container[str] = ()) -> Line:
+    """The keys worth a reminder, as many as there is room for; `idle` are actions whose keys would not do them now."""
+    reminders = {action.id: _reminder(keymap, action) for action in ACTIONS if action.short and action.id not in idle}
     for action in _FIRST_TO_GO:
         if sum(map(line_width, reminders.values())) < width:
             break

@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from annotate.desk.actions import KeyMap
 from annotate.desk.desk import Desk
 from annotate.desk.ledger import Reading
+from annotate.desk.part_keys import taken_actions
 from annotate.desk.review import BlockReview
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.desk_screen import DeskScreen
@@ -117,7 +118,7 @@ class ReviewScreen(DeskScreen):
         width = self.app.size.width
         rows, cursor = review_rows(review, max(width - 2, NARROWEST))
         self._header.show([review_header(self._benchmark, review, width)])
-        self._footer.show([review_footer(self.keymap, review, width)])
+        self.show_keys()
         self._block.show(rows, self._block.top)
         self._block.reveal(cursor.start, cursor.stop - 1)
         if self.desk.entry is not None:
@@ -131,6 +132,13 @@ class ReviewScreen(DeskScreen):
             self.say(self.desk.message)
         if self.desk.guard.painted_at is None:
             self.call_after_refresh(lambda: self.desk.guard.painted(self.desk.clock()))
+
+    def show_keys(self) -> None:
+        if self.desk.review is not None:
+            entry = self.desk.entry
+            taken = taken_actions(entry, self.keymap) if entry is not None else set()
+            line = [] if self.keys_are_asked else review_footer(self.keymap, self.review, self.app.size.width, taken)
+            self._footer.show([line])
 
     def say(self, message: str, role: Role = "chosen") -> None:
         self._message.show([[Span(f" {safe_line(message, LONGEST_MESSAGE)}", role)]] if message else [])

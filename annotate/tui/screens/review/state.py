@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from annotate.desk.actions import KeyMap
 from annotate.desk.reading import headline
 from annotate.desk.review import BlockReview, ReviewLine
 from annotate.desk.verdict_view import VerdictView, label_words
 from annotate.tui.screens.label.pane import derived_line, label_keys, marks
 from annotate.tui.screens.label.state import hints, key_sign
-from annotate.tui.widgets.spans import Line, Span, cut_line, cut_rows, push_right, wrap_lines
+from annotate.tui.widgets.spans import Line, Span, cut_line, cut_rows, line_width, push_right, wrap_lines
 from store.safe_text import safe_line
 
 FULL_ROWS, SHORT_ROWS = 6, 1
@@ -17,8 +19,8 @@ FULL_ROWS, SHORT_ROWS = 6, 1
 
 def review_header(benchmark: str, review: BlockReview, width: int) -> Line:
     """What this block comes to."""
-    hidden = f", {review.hidden} stay hidden" if review.hidden else ""
-    words = f"{review.labelled} labelled, {review.differing} differ{hidden}"
+    hidden = f", {review.hidden} {'stays' if review.hidden == 1 else 'stay'} hidden" if review.hidden else ""
+    words = f"{review.labelled} labelled, {review.differing} {'differs' if review.differing == 1 else 'differ'}{hidden}"
     place = [Span(f"{review.place + 1} / {len(review.lines)} ", "title")]
     for left in (f" overread  {benchmark}   Review of the block: {words}", f" Review: {words}"):
         line = push_right([Span(left, "title")], place, width)
@@ -69,13 +71,24 @@ def _view_rows(view: VerdictView, width: int, most: int) -> list[Line]:
     return [head, *apart, *cut_rows(reason, most, width, [])]
 
 
-def review_footer(keymap: KeyMap, review: BlockReview, width: int) -> Line:
-    """The keys of the review."""
+_REMINDERS = (
+    ("note", "why"), ("scroll_down", "next"), ("dialogue", "item"), ("verdict", "judge"), ("undo", "undo"),
+    ("help", "keys"), ("quit", "quit"),
+)  # fmt: skip
+_FIRST_TO_GO = ("undo", "verdict", "note", "scroll_down", "dialogue")
+"""Reminders that a narrow footer leaves out, in this order: how to get help and how to leave stay."""
+
+
+def review_footer(keymap: KeyMap, review: BlockReview, width: int, idle: Container[str] = ()) -> Line:
+    """The keys of the review, as many as there is room for; `idle` are actions whose keys would not do them now."""
     labels = " ".join(label_keys(review.line.reading.task))
-    line: Line = [
-        Span(f" {key_sign(keymap.keys_of['confirm'][0])}", "key"), Span(" keep mine   ", "muted"),
-        Span(labels or key_sign(keymap.keys_of["part"][0]), "key"), Span(" revise   ", "muted"),
-        *hints(keymap, [("note", "why"), ("scroll_down", "next"), ("dialogue", "item"), ("verdict", "judge"),
-                        ("undo", "undo"), ("help", "keys"), ("quit", "quit")]),
-    ]  # fmt: skip
-    return cut_line(line, width)
+    line: Line = [Span(" ")]
+    if "confirm" not in idle:
+        line += [Span(key_sign(keymap.keys_of["confirm"][0]), "key"), Span(" keep mine   ", "muted")]
+    line += [Span(labels or key_sign(keymap.keys_of["part"][0]), "key"), Span(" revise   ", "muted")]
+    reminders = {action: hints(keymap, [(action, what)]) for action, what in _REMINDERS if action not in idle}
+    for action in _FIRST_TO_GO:
+        if line_width(line) + sum(map(line_width, reminders.values())) <= width:
+            break
+        reminders.pop(action, None)
+    return cut_line([*line, *(span for reminder in reminders.values() for span in reminder)], width)

@@ -1,0 +1,87 @@
+"""What each labelled item stands for, where a draw made some likelier than others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from judges.calibration.audit_input import TaskRecords
+from judges.collect import blind_labels
+from judges.served_part import ServedParts, as_draw
+from store.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class DrawWeights:
+    """The served items of a task's draws, by item id; none where a draw is no sample any more.
+
+    Attributes:
+        weights: 1/π. strata: what was drawn apart. groups: the text or cluster that was drawn and the item with it;
+            empty where items were drawn one by one.
+    """
+
+    weights: Mapping[str, float]
+    strata: Mapping[str, str]
+    groups: Mapping[str, str]
+
+
+class _Item(NamedTuple):
+    item_id: str
+    group: str
+
+
+def draw_weights(study: Study, task: str) -> DrawWeights | None:
+    """Weights of a task's labelled items, over all its systems; None where every one counts the same: single items were
+    drawn with equal chances, all are labelled, or labels came with files."""
+    unequal = study.rows(
+        """SELECT count(*) FROM (SELECT draw_id FROM draw_items JOIN draws d USING (draw_id)
+            JOIN current_items i USING (item_id) WHERE d.stream = 'estimate' AND i.task = ?
+            GROUP BY draw_id HAVING max(probability) > min(probability) * (1 + 1e-9) OR any_value(design) = 'two_stage')
+        """,
+        [task],
+    )[0][0]
+    if not unequal:
+        return None
+    from judges.calibration.correction.sample import design_weights
+
+    parts = ServedParts(study, blind_labels(study))
+    by_system: dict[str, list[_Item]] = {}
+    for system, item_id, group in study.rows(
+        "SELECT system, item_id, group_key FROM current_items WHERE task = ? ORDER BY item_id", [task]
+    ):
+        by_system.setdefault(system, []).append(_Item(item_id, group))
+    weights: dict[str, float] = {}
+    strata: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    for system, items in by_system.items():
+        part = parts.part(task, items)
+        places = [place for place, item in enumerate(items) if item.item_id in part.items]
+        if not places or part.sampling != "random":
+            continue
+        draw = as_draw(items, places, part)
+        for place, weight in zip(places, design_weights(draw).tolist(), strict=True):
+            item_id = items[place].item_id
+            weights[item_id] = weight
+            strata[item_id] = f"{system}\0{part.strata.get(item_id, '')}"
+            if draw.design == "two_stage":
+                groups[item_id] = part.groups[item_id]
+    if weights and not groups and len({round(weight, 9) for weight in weights.values()}) < 2:
+        return None
+    return DrawWeights(weights, strata, groups)
+
+
+def weighed(records: TaskRecords, drawn: DrawWeights | None) -> TaskRecords:
+    """The records of an audit with what each item stands for."""
+    if drawn is None:
+        return records
+    items = [
+        replace(
+            item,
+            weight=drawn.weights.get(item.item_id),
+            stratum=drawn.strata.get(item.item_id, ""),
+            drawn_with=drawn.groups.get(item.item_id, ""),
+        )
+        for item in records.items
+    ]
+    return replace(records, items=items, unequal=True)
