@@ -44,7 +44,7 @@ def gate(
     from annotate.cli.output import print_json, say, table
     from annotate.cli.study import require_files, tell_notices
     from annotate.report.gate_text import gate_junit, gate_lines, gate_markdown
-    from judges.gate.certificate import certificate_of, certificate_text, read_certificate
+    from judges.gate.certificate import certificate_of, certificate_text, read_baseline
     from judges.gate.evidence import gate_tasks, pick_judge
     from judges.gate.gate import look
     from judges.gate.thresholds import EXAMPLE, thresholds_of
@@ -69,7 +69,7 @@ def gate(
             if path is not None:
                 _require_folder(path)
                 refuse_imported(study, path)
-        before = read_certificate(baseline) if baseline is not None else None
+        before = read_baseline(baseline) if baseline is not None else None
         names = gate_tasks(study, task)
         judges = [pick_judge(study, name, judge) for name in names]
         limits = {name: thresholds_of(thresholds, name) for name in names}

@@ -234,8 +234,10 @@ def load_keys(path: Path | None) -> dict[str, list[str]]:
         return {}
     import tomllib
 
+    from judges.toml_text import read_toml
+
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = read_toml(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"The key file {file} cannot be read.", str(error), 'It looks like: skip = "k"') from error
     keys = {}

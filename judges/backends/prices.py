@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judges.toml_text import read_toml
 from store.errors import InputError
 
 _OWN = Path(__file__).with_name("prices.toml")
@@ -64,7 +65,7 @@ def load_prices(given: Path | None = None) -> PriceTable:
 
 def _read(path: Path) -> PriceTable:
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = read_toml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(f"The prices in {path.name} cannot be read.", str(error), "Mend the file.") from error
     models = data.get("models", {})

@@ -80,6 +80,23 @@ def read_certificate(path: Path) -> dict[str, Any]:
     return found
 
 
+def read_baseline(path: Path) -> dict[str, Any]:
+    """A certificate to compare with, as it was written.
+
+    Raises:
+        InputError: it is none, or was altered.
+    """
+    found = read_certificate(path)
+    if not _is_whole(found):
+        raise InputError(f"{path} was altered after it was written.", "", "Compare with a certificate as it was.")
+    return found
+
+
+def _is_whole(found: Mapping[str, Any]) -> bool:
+    body = {name: value for name, value in found.items() if name != "certificate"}
+    return bool(digest("certificate", body) == found["certificate"])
+
+
 def _is_certificate(found: Any) -> bool:
     """Whether all is there, in its form, that is read of a certificate; whether it is true is another question."""
     if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -127,10 +144,9 @@ def verify(path: Path, study: Study | None = None) -> Verification:
         InputError: the file is no certificate.
     """
     found = read_certificate(path)
-    body = {name: value for name, value in found.items() if name != "certificate"}
     problems: list[str] = []
     compared = ["certificate"]
-    if digest("certificate", body) != found["certificate"]:
+    if not _is_whole(found):
         problems.append("the certificate was altered after it was written")
     if found["outcome"] != worst_of(gate["outcome"] for gate in found["tasks"].values()):
         problems.append("the certificate contradicts itself: its outcome is not that of its tasks")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
+from judges.toml_text import read_toml
 from store.errors import UsageError
 from store.records import digest
 
@@ -85,6 +86,10 @@ class Thresholds:
         return digest("thresholds", self.as_json())
 
 
+MOST: Final = 1_000_000
+"""Of a limit that is no share."""
+
+
 def thresholds_of(path: Path | None, task: str) -> Thresholds:
     """The limits of a task: defaults, then the file's, then those of its table `[tasks.TASK]`.
 
@@ -94,12 +99,14 @@ def thresholds_of(path: Path | None, task: str) -> Thresholds:
     if path is None:
         return Thresholds()
     try:
-        said = tomllib.loads(path.read_text(encoding="utf-8"))
+        said = read_toml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path}: the thresholds cannot be read.", str(error), "See docs/gate.md.") from error
     tasks = said.pop("tasks", {})
     found = _taken(Thresholds(), said, path, "")
-    own = tasks.get(task, {}) if isinstance(tasks, dict) else {}
+    if not isinstance(tasks, dict) or not all(isinstance(own, dict) for own in tasks.values()):
+        raise _wrong(path, "tasks", "holds a table for each task", "As in: [tasks.qa]")
+    own = tasks.get(task, {})
     return _taken(found, own, path, f"tasks.{task}.")
 
 
@@ -115,7 +122,7 @@ def _taken(base: Thresholds, said: Mapping[str, Any], path: Path, where: str) ->
 
 def _value(path: Path, where: str, name: str, value: Any) -> Any:
     if name == "required":
-        if not isinstance(value, list) or not set(value) <= set(MEASURED_IF_THERE):
+        if not isinstance(value, list) or not all(one in MEASURED_IF_THERE for one in value):
             raise _wrong(path, where + name, "is a list of checks", f"Such as: {', '.join(MEASURED_IF_THERE)}.")
         return tuple(value)
     if name == "labels":
@@ -126,7 +133,9 @@ def _value(path: Path, where: str, name: str, value: Any) -> Any:
         if value not in range(1, MOST_LOOKS + 1):
             raise _wrong(path, where + name, f"is a whole number from 1 to {MOST_LOOKS}", "")
         return int(value)
-    if (name not in ("max_cost", "effective_gain") and not 0 <= value <= 1) or value < 0:
+    if not 0 <= value <= MOST:
+        raise _wrong(path, where + name, f"lies between 0 and {MOST:,}", "")
+    if name not in ("max_cost", "effective_gain") and value > 1:
         raise _wrong(path, where + name, "lies between 0 and 1", "")
     if name == "alpha" and not 0 < value <= 0.1:
         raise _wrong(path, where + name, "lies above 0 and is at most 0.1", "")

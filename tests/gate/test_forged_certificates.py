@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judges.gate.certificate import certificate_of, read_certificate, verify
+from judges.gate.certificate import certificate_of, read_baseline, read_certificate, verify
 from store.errors import InputError
 from store.records import digest
 from tests.commands import Overread
@@ -76,13 +76,23 @@ def test_what_lacks_a_part_of_a_certificate_is_none(tmp_path: Path, edit: Callab
         read_certificate(file)
 
 
+def test_a_baseline_that_was_altered_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "gate.json"
+    with study_of(tmp_path / "a.duckdb", rows_of(pairs_of(6, 1, 6, 1))) as study:
+        certificate = json.loads(json.dumps(certificate_of(looked(study))))
+    file.write_text(json.dumps(certificate), encoding="utf-8")
+    assert read_baseline(file) == certificate
+    certificate["tasks"]["check"]["checks"] = []
+    file.write_text(json.dumps(certificate), encoding="utf-8")
+    with pytest.raises(InputError, match="altered"):
+        read_baseline(file)
+
+
 def test_the_gate_never_replaces_the_study_nor_looks_when_it_would(tmp_path: Path, overread_cli: Overread) -> None:
     study_of(tmp_path / "a.duckdb", rows_of(BAD)).close()
-    journal = tmp_path / "a.duckdb.journal.jsonl"
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    for option in ("--write", "--junit", "--markdown"):
-        for name in before:
-            if "duckdb" in name or "journal" in name:
-                told = overread_cli("--study", "a.duckdb", "gate", option, name, cwd=tmp_path)
-                assert told.exit_code == 2 and "part of the study" in told.stderr, told
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before, journal
+    (journal,) = (name for name in before if name.endswith(".journal.jsonl"))
+    for options in (("--write", "a.duckdb"), ("--write", "new.json", "--junit", journal)):
+        told = overread_cli("--study", "a.duckdb", "gate", *options, cwd=tmp_path)
+        assert told.exit_code == 2 and "part of the study" in told.stderr, told
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

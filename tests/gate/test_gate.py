@@ -211,7 +211,9 @@ def test_thresholds_come_from_the_file_and_what_is_none_is_refused(tmp_path: Pat
     file.write_text("kappa = 0.5\n[labels.wrong]\nrecall = 0.9\n[tasks.qa]\nkappa = 0.6\n", encoding="utf-8")
     assert thresholds_of(file, "qa").kappa == 0.6 and thresholds_of(file, "other").kappa == 0.5
     assert thresholds_of(file, "qa").of_label("recall", "wrong") == 0.9
-    for text in ("kapa = 0.5", "kappa = 2", "kappa = true", "looks = 9", "required = ['x']", "[labels.a]\nf1 = 1", "x"):
+    for text in ("kapa = 0.5", "kappa = 2", "kappa = true", "looks = 9", "required = ['x']", "[labels.a]\nf1 = 1", "x",
+                 "tasks = 3", "[tasks]\nqa = 3", "required = [['x']]", "max_cost = nan", "effective_gain = inf",
+                 "kappa = " + "[" * 3000, "kappa = 1" + "0" * 5000):  # fmt: skip
         file.write_text(text, encoding="utf-8")
         with pytest.raises(UsageError, match=r"gate\.toml"):
             thresholds_of(file, "qa")

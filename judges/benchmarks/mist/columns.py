@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from judges.benchmarks.mist.shapes import ITEM_FIELDS, RESULT_FIELDS
+from judges.toml_text import read_toml
 from store.records import Problem
 
 VALUES = ("condition", "regime", "source", "mitigation", "model", "run")
@@ -97,7 +98,7 @@ def look_up(row: Mapping[str, Any], path: str) -> Any:
 def read_mapping(path: Path) -> Mapped:
     """The mapping of a file; what is wrong with it is in `faults`."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        data = read_toml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         return _broken(path, f"the column mapping cannot be read: {error.strerror}")
     except UnicodeDecodeError:

@@ -54,6 +54,7 @@ from judges.benchmarks.table.specs import (
     TaskFile,
     TaskSpec,
 )
+from judges.toml_text import read_toml
 from store.records import Problem
 
 PANEL_ROLES = ("", "question", "reference", "response", "gold")
@@ -70,7 +71,7 @@ _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 def read_task_file(path: Path) -> TaskFile:
     """The task file; what is wrong with it is in `faults`, nothing is raised for content or a missing file."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        data = read_toml(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         return _broken(path, f"the task file cannot be read: {error.strerror}", "check the path")
     except UnicodeDecodeError:
