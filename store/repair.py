@@ -84,7 +84,7 @@ def _look_inside(study: Study, health: Health) -> None:
     chains = f"{sum(lost)} lost, as a repair has noted" if lost else "every chain is whole"
     health.facts += [
         ("study", f"{study.path.name}, benchmark {study.benchmark}, {items:,} items, {verdicts:,} verdicts"),
-        ("acts", f"{acts:,} by {people} people; {chains}"),
+        ("acts", f"{acts:,} by {people} {'person' if people == 1 else 'people'}; {chains}"),
         *(("note", notice) for notice in study.notices),
     ]
     with study.cursor() as cursor:

@@ -214,9 +214,9 @@ def _size(one: Finding) -> str:
 
 def _subsets(found: JudgeTrust) -> Iterator[str]:
     subsets = {
-        "people were unsure of": found.unsure,
-        "were labelled within two seconds": found.hurried,
-        "have a reference that people marked as wrong": found.wrong_reference,
+        "that people were unsure of": found.unsure,
+        "labelled within two seconds": found.hurried,
+        "with a reference that people marked as wrong": found.wrong_reference,
     }
     known: dict[str, Subset] = {what: one for what, one in subsets.items() if one is not None}
     for what, one in known.items():
@@ -225,7 +225,7 @@ def _subsets(found: JudgeTrust) -> Iterator[str]:
             f"{share_words(one.outside)}"
         )
     if missing := [what for what in subsets if what not in known]:
-        yield f"None that {listed(missing, 'or')}"
+        yield f"No items {listed(missing, 'or')}"
 
 
 def _confidence(found: JudgeTrust) -> Iterator[str]:
