@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +21,8 @@ SCHEMA_VERSION = 1
 
 Item = TypeVar("Item")
 _SHOWN_PROBLEMS = 50
+_NARROWEST = 30
+"""Cells below which sentences are not broken."""
 _SHOWN_EVERY = 0.5
 """Seconds between two looks at how far something is."""
 _TOO_EARLY, _FIRST_SHARE = 1.0, 0.01
@@ -27,8 +30,32 @@ _TOO_EARLY, _FIRST_SHARE = 1.0, 0.01
 
 
 def say(text: str = "") -> None:
-    """Print one safe line to standard output."""
-    _print(safe_text(text))
+    """Print one safe line to standard output; in a terminal a long sentence is broken between words."""
+    line = safe_text(text)
+    if sys.stdout is not None and sys.stdout.isatty():
+        line = fitted(line, shutil.get_terminal_size().columns)
+    _print(line)
+
+
+def fitted(line: str, width: int) -> str:
+    """A sentence in lines of at most `width` cells, the further ones indented two cells more than the first.
+
+    Rows of tables stay as they are: they have several spaces within. So does what has no place to break.
+    """
+    from rich.cells import cell_len
+
+    said = line.lstrip(" ")
+    indent = " " * (len(line) - len(said))
+    if cell_len(line) <= width or "  " in said or width < _NARROWEST + len(indent):
+        return line
+    rows = [indent]
+    for word in said.split(" "):
+        joint = "" if rows[-1].isspace() or not rows[-1] else " "
+        if joint and cell_len(rows[-1]) + 1 + cell_len(word) > width:
+            rows.append(f"{indent}  {word}")
+        else:
+            rows[-1] += joint + word
+    return "\n".join(rows)
 
 
 def note(text: str) -> None:
