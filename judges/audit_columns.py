@@ -26,10 +26,10 @@ from judges.calibration.audit_input import (
     CodeArray,
     DrawnColumns,
     JudgeColumn,
-    LabelSet,
     SliceColumn,
     TaskColumns,
 )
+from judges.calibration.audit_records import LabelSet
 from judges.collect import label_set_of, label_sets_of
 from judges.draw_weights import draw_weights
 from judges.tuned import tuned_judges

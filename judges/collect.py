@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
-from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
+from judges.calibration.audit_records import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.statistical_label import Adjudication, Vote, final_label, statistical_label
 from judges.tuned import tuned_for
 from store.draws import list_draws

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judges.benchmarks.benchmark import CorrectableBenchmark, ScoredItem, TaskDefinition, Undefined, get_benchmark
-from judges.calibration.audit_input import HumanLabel
+from judges.calibration.audit_records import HumanLabel
 from judges.calibration.statistical_label import Adjudication, statistical_label
 from judges.collect import BlindLabels, blind_labels, scored_items, task_definitions
 from judges.frozen_plan import excluded_items, frozen_plan

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from judges.calibration.audit_input import TaskRecords
+from judges.calibration.audit_records import TaskRecords
 from judges.collect import blind_labels
 from judges.served_part import ServedParts, as_draw
 from store.study import Study

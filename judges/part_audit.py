@@ -17,14 +17,8 @@ from judges.benchmarks.decisions import (
     read_ranking,
 )
 from judges.calibration.audit import audit_task
-from judges.calibration.audit_input import (
-    AuditItem,
-    HumanLabel,
-    JudgeVerdict,
-    LabelSet,
-    TaskRecords,
-    columns_of,
-)
+from judges.calibration.audit_input import columns_of
+from judges.calibration.audit_records import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.audit_result import JudgeAgreement, Settings
 from judges.calibration.measured import MeasuredItem, Places, audit_numbers, audit_rankings
 from judges.calibration.measured_result import GridAudit, PartAudit

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import io
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -42,14 +44,22 @@ def overread(
     """
     context.obj = study
     if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"overread {installed('overread')}")
+        typer.echo(f"overread {_installed_version()}")
         raise typer.Exit
     if context.invoked_subcommand is None:
         from annotate.cli.label import open_here
 
         open_here(study)
+
+
+def _installed_version() -> str:
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    try:
+        return installed("overread")
+    except PackageNotFoundError:  # run from a checkout
+        return "(not installed)"
 
 
 def study_path(context: typer.Context) -> Path:
@@ -88,28 +98,32 @@ def current_folder() -> Path:
         raise UsageError("The current folder is no longer there.", "", "Go to another folder first.") from error
 
 
-def _load_commands() -> None:
-    from annotate.cli import (
-        audit,
-        doctor,
-        export,
-        gate,
-        judge,
-        label,
-        openings,
-        plan,
-        report,
-        retune,
-        rubric,
-        sample,
-        score,
-        study,
-    )
+COMMANDS: Final[Mapping[str, str]] = {
+    "open": "openings", "demo": "openings", "init": "study", "import": "study", "status": "study", "sample": "sample",
+    "plan": "plan", "label": "label", "judge": "judge", "rubric": "rubric", "audit": "audit", "score": "score",
+    "report": "report", "retune": "retune", "gate": "gate", "export": "export", "doctor": "doctor",
+}  # fmt: skip
+"""Command → its module here, in the order of the help."""
 
-    for module in (
-        openings, study, sample, plan, label, judge, rubric, audit, score, report, retune, gate, export, doctor
-    ):  # fmt: skip
-        module.register(app)
+
+def _load_commands(arguments: Sequence[str]) -> None:
+    """The module of the command that is called; all of them for the help and for what is no command."""
+    wanted = _called(arguments)
+    for module in dict.fromkeys(COMMANDS.values()) if wanted is None else [COMMANDS[wanted]]:
+        importlib.import_module(f"annotate.cli.{module}").register(app)
+
+
+def _called(arguments: Sequence[str]) -> str | None:
+    """The command's name, `label` where none is given, None for the help or an unknown name."""
+    words = iter(arguments)
+    for word in words:
+        if word in ("-h", "--help"):
+            return None
+        if word == "--study":
+            next(words, "")
+        elif not word.startswith("-"):
+            return word if word in COMMANDS else None
+    return "label"
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -123,7 +137,7 @@ def run(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        _load_commands()
+        _load_commands(sys.argv[1:] if arguments is None else arguments)
         result: Any = app(args=arguments, standalone_mode=False)
         flush_output()
     except OverreadError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from annotate.exchange.entries import LabelEntry
 from annotate.report.facts import Facts, resolve
-from judges.calibration.audit_input import AuditItem, JudgeVerdict, TaskRecords
+from judges.calibration.audit_records import AuditItem, JudgeVerdict, TaskRecords
 from judges.calibration.dangerous import DANGEROUS, dangerous_passed
 from judges.calibration.statistic import Statistic
 from judges.favourable import favourable_label

@@ -11,7 +11,7 @@ from annotate.exchange.entries import LabelEntry, label_entries
 from annotate.report.options import ReportOptions
 from judges.auditing import audit_study
 from judges.benchmarks.benchmark import TaskDefinition
-from judges.calibration.audit_input import AuditItem, HumanLabel, LabelSet, TaskRecords
+from judges.calibration.audit_records import AuditItem, HumanLabel, LabelSet, TaskRecords
 from judges.calibration.audit_result import Audit, JudgeAgreement, TaskAudit
 from judges.calibration.checks import Assessment, assess
 from judges.calibration.statistical_label import CANNOT_JUDGE, Adjudication, Resolution, Vote, statistical_label

@@ -42,9 +42,9 @@ from judges.calibration.audit_input import (
     JudgeColumn,
     SliceColumn,
     TaskColumns,
-    TaskRecords,
     columns_of,
 )
+from judges.calibration.audit_records import TaskRecords
 from judges.calibration.audit_result import (
     Audit,
     Dropped,

@@ -19,7 +19,7 @@ from judges.calibration.agreement.scale import Scale
 from judges.calibration.agreement.slice_tests import slice_tests
 from judges.calibration.annotator_test import LEAST_ANNOTATORS, annotator_test
 from judges.calibration.audit import audit
-from judges.calibration.audit_input import AuditItem
+from judges.calibration.audit_records import AuditItem
 from judges.calibration.audit_result import JudgeAgreement
 from judges.calibration.audit_result import Settings as AuditSettings
 from judges.calibration.checks import NO_MORE_THAN, decisive_items

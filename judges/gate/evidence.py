@@ -11,7 +11,7 @@ from judges.audit_columns import KEY
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.anchoring import Anchoring, anchoring
-from judges.calibration.audit_input import AuditItem, JudgeVerdict, TaskRecords
+from judges.calibration.audit_records import AuditItem, JudgeVerdict, TaskRecords
 from judges.calibration.dangerous import DANGEROUS
 from judges.collect import audit_records, task_definitions
 from judges.draw_weights import draw_weights, weighed

@@ -14,16 +14,8 @@ from hypothesis import strategies as st
 
 from judges.calibration.audit import audit
 from judges.calibration.audit_humans import tie_breakers
-from judges.calibration.audit_input import (
-    AuditItem,
-    HumanLabel,
-    JudgeColumn,
-    JudgeVerdict,
-    LabelSet,
-    TaskColumns,
-    TaskRecords,
-    columns_of,
-)
+from judges.calibration.audit_input import JudgeColumn, TaskColumns, columns_of
+from judges.calibration.audit_records import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.audit_result import JudgeAgreement, Settings, TaskAudit
 from judges.calibration.statistical_label import CANNOT_JUDGE, Vote
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from judges.calibration.agreement.binomial import clopper_pearson
 from judges.calibration.audit import audit
-from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
+from judges.calibration.audit_records import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.audit_result import JudgeAgreement, Settings
 from judges.calibration.checks import NO_MORE_THAN, Assessment, Check, Thresholds, assess, decisive_items
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judges.calibration.audit import audit
-from judges.calibration.audit_input import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
+from judges.calibration.audit_records import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.audit_result import Settings
 from judges.calibration.plain_words import plain_words
 

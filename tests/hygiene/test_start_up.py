@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
-from tests.commands import LAUNCH, overread_command, overread_environment
+from annotate.cli.main import COMMANDS
+from tests.commands import LAUNCH, ROOT, overread_command, overread_environment
 
 HEAVY = {"duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "scipy", "sklearn", "textual"}
 
@@ -69,3 +72,36 @@ def test_files_named_like_our_packages_are_not_imported(launcher: list[str], tmp
     )
     assert (done.returncode, "decoy" in done.stderr) == (0, False), done.stderr
     assert "overread" in done.stdout
+
+
+def test_every_module_registers_the_commands_that_are_said_to_be_its_own() -> None:
+    by_module: dict[str, list[str]] = {}
+    for command, module in COMMANDS.items():
+        by_module.setdefault(module, []).append(command)
+    for module, commands in by_module.items():
+        app = typer.Typer()
+        importlib.import_module(f"annotate.cli.{module}").register(app)
+        assert [command.name for command in app.registered_commands] == commands
+    folder = ROOT / "annotate" / "cli"
+    registering = {file.stem for file in folder.glob("*.py") if "def register(" in file.read_text(encoding="utf-8")}
+    assert registering == set(by_module)
+
+
+def test_a_command_loads_no_other_command(tmp_path: Path) -> None:
+    file = tmp_path / "modules.json"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", REPORT_MODULES + LAUNCH, "--study", "x.duckdb", "status", "--help"],
+        env=overread_environment({"MODULES_FILE": str(file)}), capture_output=True, encoding="utf-8", timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    loaded = set(json.loads(file.read_text(encoding="utf-8")))
+    assert "annotate.cli.study" in loaded
+    assert {"annotate.cli.judge", "annotate.cli.retune", "annotate.cli.label"} & loaded == set()
+
+
+def test_the_desk_loads_no_statistics(tmp_path: Path) -> None:
+    code = "import annotate.cli.label, annotate.desk.opening, annotate.tui.app, judges.benchmarks.halumem"
+    loaded = modules_after(code, tmp_path / "modules.json")
+    assert "textual" in loaded
+    assert loaded & HEAVY == {"textual"}
