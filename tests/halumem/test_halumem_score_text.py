@@ -15,6 +15,8 @@ from store.importing import ImportedFile, import_records
 from store.study import Study
 from tests.commands import Overread
 
+pytestmark = pytest.mark.slow
+
 VERDICTS, LABELS = "by_verdicts", "by_final_labels"
 
 

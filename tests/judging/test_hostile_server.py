@@ -21,6 +21,8 @@ from tests.judging.chat_server import Reply, completion, serving, verdict
 from tests.judging.conftest import make_study, rows
 from tests.judging.judge_runs import fates, judge
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-proj-thisIsASecret0123456789"
 
 

@@ -90,6 +90,7 @@ def test_a_flipped_bit_in_the_log_is_refused_and_repaired(crashed_path: Path) ->
     healthy(path)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_anywhere_in_the_log_loses_no_label(crashed_path: Path) -> None:
     path = crashed_path
     whole, file, chance = wal_of(path).read_bytes(), path.read_bytes(), random.Random(11)
@@ -427,6 +428,7 @@ def test_a_damaged_study_file_is_made_anew_and_kept(path: Path, how: str) -> Non
     healthy(path)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_anywhere_in_the_study_file_loses_no_label(path: Path, tmp_path: Path) -> None:
     """Whatever the bit: it opens, or it is refused and the command in the message mends it."""
     whole, journal, chance = path.read_bytes(), journal_path(path).read_bytes(), random.Random(5)

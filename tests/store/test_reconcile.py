@@ -100,6 +100,7 @@ def expect_union(path: Path, union: Sequence[Entry]) -> None:
         assert study.notices == []
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_any_two_beginnings_become_the_longer_one(whole: Whole, tmp_path_factory: Any, data: st.DataObject) -> None:
@@ -117,6 +118,7 @@ def test_any_two_beginnings_become_the_longer_one(whole: Whole, tmp_path_factory
     assert set_aside == ([torn] if torn and stored <= journaled else [])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_any_two_parts_become_their_union_or_are_both_left_alone(

@@ -35,6 +35,7 @@ def leaks(person: Person) -> list[str]:
     return [secret for secret in SECRETS if secret in person.screen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "size"), [("item", NARROW), ("item", WIDE), ("block", NARROW), ("never", NARROW)], ids=str
 )

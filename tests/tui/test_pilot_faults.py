@@ -38,6 +38,7 @@ async def click_all(person: Person, words: str) -> int:
     return len(places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mode", "size"), [("item", NARROW), ("item", WIDE), ("block", WIDE)], ids=str)
 async def test_hostile_texts_are_shown_as_text_and_no_click_runs_anything(
     hostile: Study, mode: str, size: tuple[int, int]

@@ -14,6 +14,8 @@ from store.study import Study
 from tests.desk.part_studies import keys_of, make_part_study
 from tests.tui.desk_pilot import NARROW, WIDE, Person, at_desk
 
+pytestmark = pytest.mark.slow
+
 Make = Callable[[str], Study]
 SIZES = pytest.mark.parametrize("size", [(60, 20), NARROW, WIDE], ids=["60x20", "80x24", "140x45"])
 

@@ -203,6 +203,7 @@ async def test_no_key_at_all_brings_a_verdict_before_the_label(make: Make, task:
     await look_for_leaks(make(task), task, mode, EVERYTHING)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["mcd", "ranking", "stance"])
 async def test_the_blind_screen_is_the_same_whatever_the_judge_said(tmp_path: Path, task: str) -> None:
     screens = []
@@ -239,6 +240,7 @@ async def test_the_judge_stands_beside_the_label_part_by_part(make: Make, size: 
         assert "NCR 1.00, CRC 0.67, CC 1.00" in whole and "CRC 0.67 is below 0.75" in whole
 
 
+@pytest.mark.slow
 @SIZES
 async def test_the_review_shows_the_parts_and_takes_changes(make: Make, size: Size) -> None:
     async with at_desk(make("ranking", 10), "block", size=size) as person:
