@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 
 import pytest
 
@@ -138,3 +139,9 @@ def test_markup_from_data_is_found(code: str) -> None:
 )
 def test_fixed_texts_and_content_pass(code: str) -> None:
     assert markup_findings(code) == []
+
+
+def test_no_two_test_files_bear_one_name() -> None:
+    """Folders of tests are no packages: pytest then takes the second file for the first."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, times in names.items() if times > 1] == []
