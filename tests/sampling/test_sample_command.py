@@ -31,6 +31,7 @@ def test_a_draw_says_its_terms_and_names_no_verdict(folder: Path) -> None:
 
 @pytest.mark.slow
 def test_json_tops_up_and_streams(folder: Path) -> None:
+    overread("sample", "--n", "6", "--single", "--seed", "9", cwd=folder)
     first = overread("sample", "--n", "30", "--within", "2", "--seed", "2", "--json", cwd=folder).json()
     assert (first["design"], first["reveal"], first["items"], first["groups"]) == ("two_stage", "block", 30, 15)
     more = overread("sample", "--top-up", first["draw_id"][:8], "--n", "4", "--json", cwd=folder).json()
