@@ -40,7 +40,8 @@ def say(text: str = "") -> None:
 def fitted(line: str, width: int) -> str:
     """A sentence in lines of at most `width` cells, the further ones indented two cells more than the first.
 
-    Rows of tables stay as they are: they have several spaces within. So does what has no place to break.
+    Rows of tables stay as they are: they have several spaces within. No word is broken, so that a path can be copied;
+    `annotate.desk.layout.wrap`, for an item's text, breaks between any wide characters.
     """
     from rich.cells import cell_len
 

@@ -199,7 +199,12 @@ def test_a_locale_without_utf_8_neither_stops_the_desk_nor_loses_a_label(study: 
 
 def test_a_sitting_at_the_desk_reaches_no_network(study: Path, no_network: NoNetwork) -> None:
     with DeskTerminal(study, mode="item", env=no_network.env) as terminal:
-        terminal.send("v", "d", "]", "g", "%", "?", "%", pause=0.05)
+        terminal.send("v", "d", "]", pause=0.05)
+        for key in "g?":
+            terminal.send(key)
+            terminal.wait_for("any key closes")
+            terminal.send("%")
+            terminal.wait_gone("any key closes")
         terminal.send("ctrl+p")
         terminal.wait_for("Search")
         terminal.send("escape")
