@@ -400,6 +400,24 @@ class ContradictingBenchmark(Benchmark, Protocol):
 
 
 @runtime_checkable
+class VerdictSlicingBenchmark(Benchmark, Protocol):
+    """A benchmark whose judge's answers fall into slices by what they show of themselves.
+
+    They belong to the verdict and are made of it where an audit or a draw asks for them. On an item they would hint at
+    the verdict before the label, and another verdict would make another item.
+
+    Attributes:
+        verdict_slices: the names of these slices.
+    """
+
+    verdict_slices: Sequence[str]
+
+    def slices_of_verdict(self, item: ScoredItem) -> Mapping[str, str]:
+        """Slice → value; {} where nothing follows from the item's verdict, or there is none."""
+        ...
+
+
+@runtime_checkable
 class HeadliningBenchmark(Benchmark, Protocol):
     """A benchmark with so many metrics that a screen cannot show all.
 

@@ -9,10 +9,6 @@ from typing import Any
 import pytest
 from medmem_records import SHAPE, SHAPE_RESULT
 
-from judges.benchmarks.medmemorybench import BENCHMARK
-from judges.collect import scored_items
-from store.items import systems
-from store.study import Study
 from tests.benchmarks.sample_studies import make_demo
 from tests.commands import Overread
 
@@ -168,17 +164,3 @@ def test_an_import_that_lacks_a_choice_names_the_option(tmp_path: Path) -> None:
     told = overread("import", "--help", cwd=tmp_path).stdout
     for option in ("duplicates", "regime", "language", "architecture"):
         assert f"medmemorybench: {option}: " in told
-
-
-def test_deductions_whose_ruling_contradicts_its_own_scores_are_known(demo: Path) -> None:
-    with Study.open(next(demo.glob("*.duckdb"))) as study:
-        marked = {row[0] for row in study.rows(
-            "SELECT item_id FROM current_items WHERE json_extract_string(slices, '$.self_contradicting') = 'yes'"
-        )}  # fmt: skip
-        found = {
-            item.item_id
-            for system in systems(study)
-            for item in scored_items(study, system, "sample-judge")
-            if BENCHMARK.contradicts(item)
-        }
-    assert found and found == marked
