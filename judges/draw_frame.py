@@ -55,7 +55,7 @@ def drawable_tasks(study: Study, task: str = "") -> list[str]:
         why = "The study has no items of it." if not counts.get(task) else "The desk cannot take its decisions."
         raise UsageError(f"Nothing can be drawn of task {task!r}.", why, f"There are: {', '.join(found) or 'none'}.")
     if not found:
-        raise UsageError("The study has no items to draw.", "", f"overread --study {study.path.name} import FILE")
+        raise UsageError("The study has no items to draw.", "", "overread import FILE")
     return [task] if task else found
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from judges.benchmarks.stages import Tracing
-from store.records import LabelState, Record, VerdictRecord
+from store.records import LabelState, Problem, Record, VerdictRecord
 
 Level = Literal["nominal", "ordinal", "interval"]
 PanelKind = Literal["text", "list", "dialogue", "compare"]
@@ -314,6 +314,15 @@ class CorrectableBenchmark(Benchmark, Protocol):
 
     def combine(self, sums: Mapping[str, float]) -> Mapping[str, float | Undefined]:
         """Metric path → value, from the sums of `terms` over all items."""
+        ...
+
+
+@runtime_checkable
+class TaskFileBenchmark(Benchmark, Protocol):
+    """A benchmark whose tasks a file of the user's may say."""
+
+    def faults_of_tasks(self, path: Path) -> Sequence[Problem]:
+        """What is wrong with such a file by itself, without the data; nothing is raised for its content."""
         ...
 
 
