@@ -26,6 +26,20 @@ def scores(demo: Path) -> dict[str, Any]:
     return found
 
 
+def test_many_systems_are_a_summary_and_each_can_be_had(demo: Path) -> None:
+    overread = Overread()
+    text = overread("score", cwd=demo).stdout
+    lines = text.splitlines()
+    assert "each by itself: --system NAME, or --details" in text
+    head = next(line for line in lines if line.split()[:3] == ["as", "coded", "EEM"])
+    assert {"EEM", "TLA", "SUA", "MQ", "IG", "MCD"} <= set(head.split())
+    assert sum(line.strip().startswith("with people's labels") for line in lines) > 0
+    assert lines[0].startswith("first, what could hurt somebody"), "what must not be overlooked stays first"
+    assert len(lines) < 200 < len(overread("score", "--details", cwd=demo).stdout.splitlines())
+    one = overread("score", "--system", ONE, cwd=demo).stdout
+    assert f"{ONE}, judged by" in one and "summary / overall_accuracy" in one
+
+
 def shape_study(folder: Path) -> Overread:
     """The upstream run of the specs, opened by one command."""
     outcome = Overread()("open", SHAPE, SHAPE_RESULT, "--no-tui", cwd=folder)
