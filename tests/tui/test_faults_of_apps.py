@@ -16,7 +16,10 @@ from annotate.report.options import ReportOptions
 from annotate.tui.app import DeskApp
 from annotate.tui.audit_app import AuditApp
 from annotate.tui.base_app import OverreadApp
+from annotate.tui.retune_app import RetuneApp
 from annotate.tui.screens.judge.screen import JudgeApp, Watch
+from annotate.tui.screens.retune.search import Search
+from annotate.tui.screens.retune.state import RetuneState
 from judges.collect import task_definitions
 from judges.run import JudgeRun, RunResult, Scope
 from judges.setup import chat_backend, make_askers, make_budget
@@ -68,7 +71,12 @@ def judge_app(study: Study) -> OverreadApp[Any]:
     return JudgeApp(nothing)
 
 
-APPS = {"desk": desk_app, "audit": audit_app, "judge": judge_app}
+def retune_app(study: Study) -> OverreadApp[Any]:
+    task = next(iter(task_definitions(study).values()))
+    return RetuneApp(RetuneState(study, task, {}, past=[Search("r", "2026-03-01")]))
+
+
+APPS = {"desk": desk_app, "audit": audit_app, "judge": judge_app, "retune": retune_app}
 
 
 async def until(app: OverreadApp[Any]) -> None:
@@ -82,7 +90,14 @@ async def until(app: OverreadApp[Any]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "place"),
-    [("desk", "thread"), ("audit", "message"), ("audit", "thread"), ("judge", "timer"), ("judge", "worker")],
+    [
+        ("desk", "thread"),
+        ("audit", "message"),
+        ("audit", "thread"),
+        ("judge", "timer"),
+        ("judge", "worker"),
+        ("retune", "timer"),
+    ],
 )
 async def test_a_fault_is_handed_on_and_prints_nothing(
     study: Study, name: str, place: str, capfd: pytest.CaptureFixture[str]

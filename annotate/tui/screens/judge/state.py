@@ -66,7 +66,7 @@ def run_lines(task: str, judge: str, state: RunState) -> list[Line]:
         [Span(f"rate      {state.rate:.1f}/s   {state.running} calls on their way{left}")],
         [Span(f"verdicts  {state.judged:,} judged   {state.linked:,} same input   {state.given:,} without a call")],
         [Span(f"calls     {state.requests:,}   tokens {state.tokens_in:,} in, {state.tokens_out:,} out")],
-        [Span(f"cost      {money(state)}")],
+        [Span(f"cost      {money(state.spent, state.cap)}")],
         failure_line(state),
     ]
     if state.flagged:
@@ -90,19 +90,18 @@ def result_lines(result: RunResult) -> list[Line]:
     return [
         [Span(safe_line(f"{result.task}, judged by {result.judge}"), "judge"), Span(f"   {OUTCOMES[result.outcome]}")],
         [Span(f"verdicts  {state.judged + state.linked + state.given:,} of {state.slots:,}, {state.before:,} before")],
-        [Span(f"calls     {state.requests:,}   cost {money(state)}")],
+        [Span(f"calls     {state.requests:,}   cost {money(state.spent, state.cap)}")],
         failure_line(state),
         *([Span(safe_line(f"the server changed; from then on: {name}: {drift.words}", 400), "warning")]
           for name, drift in result.changes),
     ]  # fmt: skip
 
 
-def money(state: RunState) -> str:
-    """What was spent, and the cap."""
-    if state.spent is None:
+def money(spent: float | None, cap: float | None) -> str:
+    """What was spent in dollars, and the cap."""
+    if spent is None:
         return "unknown: no price for this model"
-    cap = f" of ${state.cap:.2f}" if state.cap is not None else ", no cap"
-    return f"${state.spent:.4f}{cap}"
+    return f"${spent:.4f}" + (f" of ${cap:.2f}" if cap is not None else ", no cap")
 
 
 def clock(seconds: float) -> str:
