@@ -392,7 +392,7 @@ def edited(texts: Mapping[str, str], language: str) -> dict[str, str]:
     Raises:
         UsageError: no editor, no such language, no text, or nothing was changed.
     """
-    from annotate.cli.editor import edited_text
+    from annotate.editor import edited_text
 
     chosen = language or next(iter(texts))
     if chosen not in texts:

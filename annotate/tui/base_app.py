@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual.app import App
@@ -24,6 +24,9 @@ from annotate.tui.line_filter import ControlCharacterFilter
 LEAVING_SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT")
 HANGUP_GRACE = 3.0
 """Seconds after which a process whose terminal is gone ends the hard way; every label is safe by then."""
+
+TAKEN_BACK_AFTER = 0.2
+"""Seconds after which SIGINT is ours again when another program had the terminal."""
 
 Result = TypeVar("Result")
 
@@ -87,6 +90,33 @@ class OverreadApp(App[Result], Generic[Result]):
             self._exception = fault
             self._exception_event.set()
         self._close_messages_no_wait()
+
+    @contextlib.contextmanager
+    def lend_terminal(self) -> Iterator[None]:
+        """While inside, the terminal is another program's, Ctrl-C too; whatever happens there, it is taken back.
+
+        Raises:
+            SuspendNotSupported: it cannot be given away, as in a browser.
+        """
+        loop = asyncio.get_running_loop()
+        fault: Exception | None = None
+        with self.suspend():
+            caught = False
+            with contextlib.suppress(NotImplementedError):
+                caught = loop.remove_signal_handler(signal.SIGINT)
+            before = signal.signal(signal.SIGINT, lambda *_: None)
+            try:
+                yield
+            except Exception as error:
+                fault = error
+            finally:
+                if caught:  # later: the loop has yet to read of a Ctrl-C that was the other program's
+                    again = (signal.SIGINT, self._leave_on_signal, signal.SIGINT)
+                    loop.call_later(TAKEN_BACK_AFTER, loop.add_signal_handler, *again)
+                else:
+                    signal.signal(signal.SIGINT, before)
+        if fault is not None:
+            raise fault
 
     def limit_leaving(self, code: int) -> None:
         """End the process the hard way if leaving hangs, as it may when the terminal is gone."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from annotate.desk.ledger import Reading
@@ -49,12 +49,12 @@ def footer(state: RetuneState, width: int) -> Line:
     """The keys that mean something now."""
     chosen = "choose candidate" if state.focus == "candidates" else "choose item"
     keys = [("↑ ↓", chosen), ("tab", "items" if state.focus == "candidates" else "candidates")]
-    keys += [("⏎", "open item")] if state.focus == "items" else [("PgUp PgDn", "scroll diff")]
+    keys += [("⏎", "open item")] if state.focus == "items" else []
     if state.is_live and not state.over:
         keys += [("s", "drop the calls" if state.stopping else "stop")]
     if len(state.past) > 1 and not state.is_live:
         keys += [("← →", "other search")]
-    keys += [("?", "keys"), ("q", "leave")]
+    keys += [("?", "keys"), ("q", "leave"), ("PgUp PgDn", "scroll")]
     line: Line = [Span(" ")]
     for key, what in keys:
         line += [Span(key, "key"), Span(f" {what}  ", "muted")]
@@ -279,10 +279,3 @@ def label_words(task: TaskDefinition, value: str | None) -> str:
         return "unreadable"
     title = next((label.title for label in task.labels if label.value == value), value)
     return safe_line(title, LONGEST_NAME)
-
-
-def key_lines(keys: Sequence[tuple[str, str]], told: Sequence[str]) -> list[Line]:
-    """Keys with what they do, then what there is to say."""
-    wide = max(len(key) for key, _ in keys) + 3
-    lines: list[Line] = [[Span(f"  {key:<{wide}}", "key"), Span(words)] for key, words in keys]
-    return [*lines, *(line for words in told for line in ([], [Span(words)]))]

@@ -142,8 +142,9 @@ class RetuneScreen(Screen[None]):
 
     def _show_keys(self) -> None:
         from annotate.tui.screens.help.screen import TextScreen
+        from annotate.tui.screens.help.texts import key_lines
 
-        self.app.push_screen(TextScreen("Keys", lines.key_lines(lines.KEYS, lines.EXPLAINED)))
+        self.app.push_screen(TextScreen("Keys", key_lines(lines.KEYS, lines.EXPLAINED)))
 
     def stop(self) -> None:
         """Send no further call; asked again, do not wait either."""
