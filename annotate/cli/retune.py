@@ -266,25 +266,11 @@ def look_back(
 def _look_on_screen(study: Study, task: TaskDefinition, logs: Sequence[SearchLog], annotator: str, role: str) -> None:
     from annotate.cli.audit import asking
     from annotate.tui.retune_app import run_past_searches
+    from annotate.tui.screens.retune.opening import past_state
 
     who, _ = asking(study, annotator, role, "retune")
     if code := run_past_searches(past_state(study, task, logs, who)):
         raise typer.Exit(code)
-
-
-def past_state(study: Study, task: TaskDefinition, logs: Sequence[SearchLog], who: str) -> RetuneState:
-    """What the screen shows of searches that the study holds, the newest first in hand."""
-    from annotate.desk.closed import hidden_from
-    from annotate.tui.screens.retune.search import past_search
-    from annotate.tui.screens.retune.state import RetuneState
-    from judges.retune.items import tune_items
-    from store.splits import current_split, split_items
-
-    split = current_split(study, task.task)
-    val = tune_items(study, split_items(study, split.split_id), "val", task.values) if split is not None else []
-    items = {one.item_id: one for one in val}
-    shown = [past_search(log) for log in logs]
-    return RetuneState(study, task, items, hidden_from(study, who), shown, place=len(shown) - 1)
 
 
 def _past_lines(log: SearchLog) -> Iterator[str]:

@@ -13,9 +13,10 @@ from retune_studies import TASK
 from scripted_models import JUDGE, REFLECTOR, Models
 from textual.pilot import Pilot
 
-from annotate.cli.retune import Work, live_state, past_state
+from annotate.cli.retune import Work, live_state
 from annotate.tui.retune_app import RetuneApp
 from annotate.tui.screens.retune.item import RetuneItemScreen
+from annotate.tui.screens.retune.opening import past_state
 from judges.collect import task_definitions
 from judges.retune.adapter import Settings
 from judges.retune.halt import Halt, SearchStoppedError

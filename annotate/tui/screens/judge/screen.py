@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from annotate.tui.base_app import OverreadApp, run_to_end
-from annotate.tui.screens.judge.state import JudgeView
+from annotate.tui.screens.judge.state import EXPLAINED, KEYS, JudgeView
 from annotate.tui.widgets.lines import Lines
 from judges.run import JudgeRun, RunResult
 from store.errors import OverreadError
@@ -26,15 +26,20 @@ class JudgeScreen(Screen[None]):
     """Shows `view`; `s` stops, once more drops what is on its way; `q` leaves when nothing goes on any more."""
 
     AUTO_FOCUS = ""
-    DEFAULT_CSS: ClassVar[str] = "JudgeScreen { padding: 1 2; }"
+    DEFAULT_CSS: ClassVar[str] = """
+    JudgeScreen { overflow: hidden; layout: vertical; }
+    JudgeScreen #header { height: 1; background: $panel; }
+    JudgeScreen #judge { height: 1fr; padding: 1 1 0 1; }
+    JudgeScreen #footer { height: 1; background: $panel; }
+    """
 
     def __init__(self, view: JudgeView) -> None:
         super().__init__()
         self.view = view
-        self._lines = Lines(id="judge")
+        self._header, self._lines, self._footer = Lines(id="header"), Lines(id="judge"), Lines(id="footer")
 
     def compose(self) -> ComposeResult:
-        yield self._lines
+        yield from (self._header, self._lines, self._footer)
 
     def on_mount(self) -> None:
         self.set_interval(EVERY_S, self.paint)
@@ -42,15 +47,36 @@ class JudgeScreen(Screen[None]):
 
     def paint(self) -> None:
         """Show how things stand now."""
-        self._lines.show(self.view.lines())
+        width = self.app.size.width
+        self._header.show([self.view.header(width)])
+        self._lines.show(self.view.lines(), self._lines.top)
+        self._footer.show([self.view.footer(width)])
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.paint)
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        key = (event.character or "").lower()
-        if self.view.over and key == "q":
+        event.prevent_default()
+        if self.is_active:
+            self._take(event.key, (event.character or "").lower())
+
+    def _take(self, key: str, character: str) -> None:
+        leaves = character == "q" or key == "escape"
+        if character == "?" or key == "f1":
+            self._show_keys()
+        elif key in ("down", "up"):
+            self._lines.scroll_rows(1 if key == "down" else -1)
+        elif self.view.over and leaves:
             self.app.exit()
-        elif not self.view.over and key in ("s", "q"):
-            self.stop(leave=key == "q")
+        elif not self.view.over and (character == "s" or leaves):
+            self.stop(leave=leaves)
+
+    def _show_keys(self) -> None:
+        from annotate.tui.screens.help.screen import TextScreen
+        from annotate.tui.screens.help.texts import key_lines
+
+        self.app.push_screen(TextScreen("Keys", key_lines(KEYS, EXPLAINED)))
 
     def stop(self, *, leave: bool = False) -> None:
         """Send no further call; asked again, do not wait either."""
@@ -76,10 +102,11 @@ class JudgeApp(OverreadApp[None]):
         self.results: Sequence[RunResult] = ()
         self.refusal: OverreadError | None = None
         self.leaves = False
+        self._judge_screen = JudgeScreen(self.view)
         self._work = work
 
     def get_default_screen(self) -> Screen[None]:
-        return JudgeScreen(self.view)
+        return self._judge_screen
 
     def on_mount(self) -> None:
         self._judging = asyncio.create_task(self._all())
@@ -102,8 +129,8 @@ class JudgeApp(OverreadApp[None]):
             return
         if self.leaves:
             self.exit()
-        elif isinstance(self.screen, JudgeScreen):
-            self.screen.paint()
+        else:
+            self._judge_screen.paint()
 
     async def _watch(self, run: JudgeRun) -> RunResult:
         self.view.run = run
@@ -119,8 +146,8 @@ class JudgeApp(OverreadApp[None]):
         """Ctrl-Q and Ctrl-C stop in good order too."""
         if self.view.over:
             self.exit()
-        elif isinstance(self.screen, JudgeScreen):
-            self.screen.stop(leave=True)
+        else:
+            self._judge_screen.stop(leave=True)
 
 
 def run_judge_app(work: Callable[[Watch], Awaitable[Sequence[RunResult]]]) -> tuple[Sequence[RunResult], int]:

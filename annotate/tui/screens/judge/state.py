@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from annotate.tui.widgets.spans import Line, Span
+from annotate.tui.widgets.spans import Line, Span, cut_line, keys_line, push_right
 from judges.run import JudgeRun, RunResult, RunState
 from store.safe_text import safe_line
 
@@ -36,22 +37,41 @@ class JudgeView:
     fault: str = ""
 
     def lines(self) -> list[Line]:
-        """Everything, from the top."""
-        lines: list[Line] = [[Span("overread judge", "title")], []]
+        """Everything between header and keys."""
+        lines: list[Line] = []
         for result in self.results:
             lines += [*result_lines(result), []]
         if self.run is not None and not self.over:
             lines += [*run_lines(self.run.scope.task, self.run.asker.judge.name, self.run.state), []]
         if self.fault:
             lines += [[Span(safe_line(text, 300), "warning")] for text in self.fault.splitlines()] + [[]]
-        return [*lines, self._keys()]
+        if self.stopping and not self.over:
+            lines.append([Span("stopping: the calls on their way are waited for", "warning")])
+        return lines
 
-    def _keys(self) -> Line:
-        if self.over:
-            return [Span("q", "key"), Span(" leave")]
-        if self.stopping:
-            return [Span("stopping: the calls on their way are waited for   "), Span("s", "key"), Span(" drop them")]
-        return [Span("s", "key"), Span(" stop   "), Span("q", "key"), Span(" stop and leave")]
+    def header(self, width: int) -> Line:
+        """Which judge, and whether anything goes on."""
+        name = f" · {self.run.asker.judge.name}" if self.run is not None else ""
+        place = "over " if self.over else "running "
+        left = cut_line([Span(safe_line(f" overread judge{name}", 200), "title")], max(width - len(place) - 1, 1))
+        return push_right(left, [Span(place, "title")], width)
+
+    def footer(self, width: int) -> Line:
+        """The keys that mean something now."""
+        keys = [("q", "leave")] if self.over else [("s", "drop the calls" if self.stopping else "stop")]
+        keys += [] if self.over else [("q", "stop and leave")]
+        return keys_line([*keys, ("?", "keys")], width)
+
+
+KEYS: Final = (
+    ("s", "Stop: calls on their way are waited for and stored; once more drops them"),
+    ("q Esc", "Leave; a run that goes on is stopped first"),
+    ("? F1", "These keys"),
+)
+EXPLAINED: Final = (
+    "Every verdict is stored as it comes. The same command goes on where a run was stopped, and pays nothing twice.",
+    "The rate is that of the whole run so far; the cost is that of every call; --max-cost is never passed.",
+)
 
 
 def run_lines(task: str, judge: str, state: RunState) -> list[Line]:

@@ -14,7 +14,7 @@ from annotate.tui.screens.retune.lines import item_head, reading_of
 from annotate.tui.screens.retune.state import RetuneState
 from annotate.tui.widgets.document_view import DocumentView
 from annotate.tui.widgets.lines import Lines
-from annotate.tui.widgets.spans import Line, Span, cut_line, push_right
+from annotate.tui.widgets.spans import Line, Span, cut_line, keys_line, push_right
 
 
 class RetuneItemScreen(Screen[None]):
@@ -53,10 +53,7 @@ class RetuneItemScreen(Screen[None]):
         self._header.show([push_right(cut_line(title, width - len(place) - 1), [Span(place, "title")], width)])
         self._said.show(item_head(state, one))
         keys = (("↑ ↓ PgUp PgDn", "scroll"), ("space", "open, fold"), ("← →", "other item"), ("q", "back"))
-        line: Line = [Span(" ")]
-        for key, what in keys:
-            line += [Span(key, "key"), Span(f" {what}   ", "muted")]
-        self._footer.show([cut_line(line, width)])
+        self._footer.show([keys_line(keys, width)])
 
     def show_item(self) -> None:
         """Everything, the item's texts from their beginning."""

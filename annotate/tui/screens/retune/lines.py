@@ -10,7 +10,7 @@ from annotate.desk.reading import headline
 from annotate.tui.screens.judge.state import money
 from annotate.tui.screens.retune.search import Change, Counts
 from annotate.tui.screens.retune.state import RetuneState
-from annotate.tui.widgets.spans import Line, Role, Span, cut_line, push_right
+from annotate.tui.widgets.spans import Line, Role, Span, cut_line, keys_line, push_right
 from annotate.tui.widgets.text_diff import texts_diff
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.retune.adapter import Candidate
@@ -55,10 +55,7 @@ def footer(state: RetuneState, width: int) -> Line:
     if len(state.past) > 1 and not state.is_live:
         keys += [("← →", "other search")]
     keys += [("?", "keys"), ("q", "leave"), ("PgUp PgDn", "scroll")]
-    line: Line = [Span(" ")]
-    for key, what in keys:
-        line += [Span(key, "key"), Span(f" {what}  ", "muted")]
-    return cut_line(line, width)
+    return keys_line(keys, width)
 
 
 KEYS: Final = (

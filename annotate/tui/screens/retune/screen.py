@@ -154,8 +154,11 @@ class RetuneScreen(Screen[None]):
             self.paint()
 
     def leave(self) -> None:
-        """Out of the program; a search that goes on is stopped first."""
+        """Back to what it was opened from, or out of the program; a search that goes on is stopped first."""
         from annotate.tui.base_app import OverreadApp
 
+        if not self.state.is_live and len(self.app.screen_stack) > 1:
+            self.dismiss(None)
+            return
         assert isinstance(self.app, OverreadApp)
         self.app.action_leave()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from annotate.tui.widgets.spans import Line, Span, cut_line, push_right
+from annotate.tui.widgets.spans import Line, Span, cut_line, keys_line, push_right
 from annotate.tui.widgets.text_diff import diff_lines
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.collect import task_definitions
@@ -197,10 +197,7 @@ def footer(state: RubricState, width: int) -> Line:
     """The keys."""
     keys = [("↑ ↓", "version"), ("← →", "other rubric"), ("d", "text" if state.shows_changes else "changes")]
     keys += [("e", "edit"), ("?", "keys"), ("q", "leave"), ("PgUp PgDn", "scroll")]
-    line: Line = [Span(" ")]
-    for key, what in keys:
-        line += [Span(key, "key"), Span(f" {what}  ", "muted")]
-    return cut_line(line, width)
+    return keys_line(keys, width)
 
 
 def message_lines(state: RubricState) -> list[Line]:
