@@ -166,7 +166,10 @@ class JudgeRun:
         self.study, self.asker, self.scope = study, asker, scope
         budget = asker.budget
         self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent)
-        self.state = RunState(cap=None if budget.cap is None else budget.cap - budget.spent)
+        self.state = RunState(
+            cap=None if budget.cap is None else budget.cap - budget.spent,
+            spent=None if budget.price is None else 0.0,
+        )
         self.run_id = secrets.token_hex(8)
         self.family = Family(study, asker.judge, scope.split_by)
         self._stop = asyncio.Event()

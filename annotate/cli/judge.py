@@ -320,6 +320,9 @@ def run_judges(
     """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order.
 
     With `screen` the judge screen shows the progress.
+
+    Raises:
+        typer.Exit: a signal ended the screen; its code is 128 and the signal's number.
     """
     import asyncio
 
@@ -340,8 +343,11 @@ def run_judges(
         from annotate.cli.label import require_terminal
         from annotate.tui.screens.judge.screen import run_judge_app
 
-        require_terminal()
-        return run_judge_app(whole)
+        require_terminal("The judge screen", "Leave --screen out: it tells how far it is in a line.")
+        results, code = run_judge_app(whole)
+        if code:
+            raise typer.Exit(code)
+        return results
     return asyncio.run(whole(watched))
 
 
