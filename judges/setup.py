@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judges.asking import SAMPLE_TEMPERATURE, Backend, ChatAsker
 from judges.backends.answer import AnswerFormat, ModelSettings
@@ -21,6 +22,9 @@ from store.judge_rubrics import StoredRubric, add_rubric, current_rubric
 from store.judging import judges_of_task
 from store.records import JudgeRecord
 from store.study import Study, now
+
+if TYPE_CHECKING:
+    from judges.backends.ray_cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,16 @@ def embedding_backend(options: JudgeOptions) -> Embedder:
         options.model, base_url=options.base_url, key_variable=options.key_variable,
         concurrency=options.concurrency, transport=Transport(options.timeout_s, options.retries, options.backoff_s),
     )  # fmt: skip
+
+
+def cluster_backend(options: JudgeOptions, cluster: Cluster) -> Backend:
+    """The same server, asked by the workers of a cluster; `options.concurrency` is that of each worker."""
+    from judges.backends.chat import Transport
+    from judges.backends.ray_cluster import Post
+
+    url = options.base_url or os.environ.get("OPENAI_BASE_URL", "")
+    transport = Transport(options.timeout_s, options.retries, options.backoff_s)
+    return cluster.backend(Post(options.settings, url, options.key_variable, options.concurrency, transport))
 
 
 def chat_backend(options: JudgeOptions) -> Backend:

@@ -14,7 +14,7 @@ import typer
 from annotate.cli.main import COMMANDS
 from tests.commands import LAUNCH, ROOT, overread_command, overread_environment
 
-HEAVY = {"duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "scipy", "sklearn", "textual"}
+HEAVY = {"duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "ray", "scipy", "sklearn", "textual"}
 
 REPORT_MODULES = """
 import atexit, json, os, pathlib, sys
