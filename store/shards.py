@@ -155,7 +155,7 @@ def _stage_file(connection: Any, study: Study, path: Path) -> None:
     Raises:
         InputError: it cannot be read, or belongs to another study.
     """
-    import duckdb
+    from store.engine import duckdb
 
     columns = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in _COLUMNS.items())
     try:
