@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judges.asking import SAMPLE_TEMPERATURE, Backend, ChatAsker
-from judges.backends.answer import AnswerFormat, ModelSettings
-from judges.backends.prices import Budget, PriceTable, load_prices
+from judges.backends.answer import MOST_NAME, AnswerFormat, ModelSettings
+from judges.backends.prices import Budget, PriceTable, load_prices, user_file
 from judges.backends.rules import make_rule
 from judges.benchmarks.benchmark import TaskDefinition, get_benchmark
 from judges.rubric import JudgedBenchmark, JudgePrompt, rubric_of
@@ -62,6 +63,24 @@ class JudgeOptions:
         )  # fmt: skip
 
 
+def require_name(option: str, name: str) -> str:
+    """A model's or judge's name as the user gave it, without blanks around it; "" where none was given.
+
+    Raises:
+        UsageError: it is blank, too long, or holds what no name holds.
+    """
+    own = name.strip()
+    if not name:
+        return ""
+    if not own or not own.isprintable():
+        raise UsageError(f"{option} is blank, or holds characters that no name has.", "", "As in: gpt-4o")
+    if len(own) > MOST_NAME:
+        raise UsageError(
+            f"{option} is too long: {len(own):,} characters.", "", f"A name has {MOST_NAME} of them at most."
+        )
+    return own
+
+
 def study_rubric(study: Study, task: TaskDefinition) -> StoredRubric:
     """The task's rubric for judges as the study has it; at first the benchmark's own, kept from then on.
 
@@ -98,7 +117,8 @@ def make_budget(options: JudgeOptions, share: float | None = None) -> Budget:
     if price is None and options.max_cost is not None:
         raise UsageError(
             f"Nobody knows what {options.model!r} costs, so no --max-cost can be kept.", "",
-            f'Put it into a file for --prices, under [models]:   "{options.model}" = {{ input = 1.0, output = 2.0 }}',
+            f"Put it into {user_file()}, or a file for --prices, in dollars for a million tokens, under [models]:\n"
+            f"{json.dumps(options.model, ensure_ascii=False)} = {{ input = 1.0, output = 2.0 }}",
         )  # fmt: skip
     return Budget(price, options.max_cost, 1.0 if share is None else share)
 

@@ -97,9 +97,10 @@ def judge(
     """See HELP."""
     from annotate.cli.main import study_path
     from annotate.cli.study import tell_notices
-    from judges.setup import JudgeOptions
+    from judges.setup import JudgeOptions, require_name
     from store.study import Study
 
+    model, name = require_name("--model", model), require_name("--name", name)
     for option, value, allowed in (
         ("--format", answer_format, FORMATS), ("--split-by", split_by, SPLITS), ("--engine", engine, ENGINES),
     ):  # fmt: skip
@@ -119,7 +120,7 @@ def judge(
             _print(as_json, {"comparison": documents}, _compared_lines(documents))
             return
         if batch_in:
-            read_batches(study, batch_in, prices, as_json)
+            read_batches(study, batch_in, prices, cast("SplitBy", split_by), as_json)
             return
         if panel:
             found = panels(study, chosen, panel, items, name)
@@ -137,7 +138,8 @@ def judge(
         kind = Kind(rule, right, wrong, embedding)
         if dry_run:
             needs = estimates(study, chosen, scopes, options, kind, by_shards=engine == "ray")
-            _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
+            document = {"dry_run": [one.as_json() for one in needs], "price": price_document(options)}
+            _print(as_json, document, estimate_lines(needs, options))
             return
         if batch_out is not None:
             through_the_gate(study, chosen, scopes, options, force, kind)
@@ -343,8 +345,8 @@ def estimate_lines(found: Sequence[Estimate], options: JudgeOptions) -> Sequence
     lines = [*table(rows)]
     if shards := sum(one.shards or 0 for one in found):
         lines.append(f"{shards:,} shards or a few more, each for one worker of the cluster.")
-    if any(one.cost is None for one in found):
-        lines.append(f"Nobody knows what {options.model} costs; --prices FILE says it.")
+    if options.model:
+        lines.append(price_words(options))
     if any(one.skipped for one in found):
         lines.append(
             f"{sum(one.skipped for one in found):,} slots cannot be judged: what the judge has to see is missing."
@@ -353,6 +355,32 @@ def estimate_lines(found: Sequence[Estimate], options: JudgeOptions) -> Sequence
         lines.append(f"{sum(one.flagged for one in found):,} items look as if they tried to steer a judge.")
     lines.append("Tokens and cost are estimates; nothing was called.")
     return lines
+
+
+def price_document(options: JudgeOptions) -> dict[str, Any] | None:
+    """What the model costs, and who says so; None where nobody does."""
+    from judges.backends.prices import load_prices
+
+    table = load_prices(options.prices)
+    price = table.price_of(options.model)
+    if price is None:
+        return None
+    source, as_of = table.origin_of(options.model)
+    return {"input": price.input, "output": price.output, "source": source, "as_of": as_of}
+
+
+def price_words(options: JudgeOptions) -> str:
+    """The same in a sentence."""
+    from judges.backends.prices import user_file
+
+    price = price_document(options)
+    if price is None:
+        return f"Nobody knows what {options.model} costs; {user_file()} or --prices FILE says it."
+    when = f", as of {price['as_of']}" if price["as_of"] else ""
+    return (
+        f"${price['input']:g} in and ${price['output']:g} out for a million tokens of {options.model}:"
+        f" {price['source']}{when}; {user_file()} or --prices FILE says otherwise."
+    )
 
 
 def _askers(
@@ -521,7 +549,7 @@ def write_batches(
     """Write the calls that the run would make as files for OpenAI's Batch API.
 
     Raises:
-        UsageError: several samples are wanted. NotWrittenError: the file cannot be written.
+        UsageError: several samples are wanted, or a cap. NotWrittenError: the file cannot be written.
     """
     from annotate.cli.export import refuse_imported
     from judges.batch import write_batch
@@ -531,6 +559,10 @@ def write_batches(
     refuse_imported(study, path)
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is no ordinary file.", "", "Choose another name.")
+    if options.max_cost is not None:
+        raise UsageError(
+            "No cap can be kept once a batch is uploaded.", "", "Say --dry-run for its cost, and leave --max-cost out."
+        )
     if options.samples > 1:
         raise UsageError("A batch takes one answer a call.", "", "Say --repeat K in place of --samples K.")
     askers = _askers(study, tasks, options, Kind(), None)
@@ -546,7 +578,7 @@ def write_batches(
     _print(as_json, {"batch": out.as_json()}, lines)
 
 
-def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, as_json: bool) -> None:
+def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, split_by: SplitBy, as_json: bool) -> None:
     """Store the verdicts of a batch's output and error files.
 
     Raises:
@@ -559,7 +591,10 @@ def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, as_js
 
     require_files(list(paths))
     table = load_prices(prices)
-    found = [read_batch(study, path, lambda model: Budget(table.price_of(model), share=table.batch)) for path in paths]
+    found = [
+        read_batch(study, path, lambda model: Budget(table.price_of(model), share=table.batch), split_by)
+        for path in paths
+    ]
     for one in found:
         print_problems(one.problems)
     lines = []

@@ -61,9 +61,10 @@ def retune(
     from annotate.cli.study import tell_notices
     from judges.retune.adapter import Settings
     from judges.retune.retune import Retune
-    from judges.setup import JudgeOptions, judge_prompt
+    from judges.setup import JudgeOptions, judge_prompt, require_name
     from store.study import Study
 
+    model, reflect_model = require_name("--model", model), require_name("--reflect-model", reflect_model)
     if not model:
         raise UsageError("Which model is the judge?", "", "overread retune --task qa --model gpt-4o-mini …")
     if not reflect_model and not edit:

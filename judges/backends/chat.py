@@ -16,7 +16,15 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-from judges.backends.answer import FORMATS, Answer, AnswerFormat, ModelSettings, Question, ServerUnusableError
+from judges.backends.answer import (
+    FORMATS,
+    Answer,
+    AnswerFormat,
+    ModelSettings,
+    Question,
+    ServerUnusableError,
+    short_name,
+)
 from judges.backends.http_client import EndlessResponseError, clients, http_library, shown_address
 from judges.backends.pressure import AdaptiveLimit, CircuitBreaker, backoff
 from judges.verdict_reader import FILTERED, REJECTED, SERVER_ERROR, TIMEOUT, TOO_LONG
@@ -344,8 +352,8 @@ def answer_of(data: Any) -> Answer:
         text=text,
         refusal=_string(message.get("refusal")),
         finish_reason=_string(choice.get("finish_reason")),
-        model=_string(data.get("model")),
-        fingerprint=_string(data.get("system_fingerprint")),
+        model=short_name(_string(data.get("model"))),
+        fingerprint=short_name(_string(data.get("system_fingerprint"))),
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
         logprobs=_logprobs(choice.get("logprobs")),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from annotate.cli.judge import require_engine
+from annotate.cli.judge import require_engine, take_in_lost_shards
 from judges.backends.answer import Answer, ModelSettings, Question, ServerUnusableError
 from judges.backends.chat import Transport
 from judges.backends.ray_cluster import Cluster, Post, RayBackend, Reply, Unusable, ray_cluster, shard_size
@@ -83,19 +83,16 @@ def test_what_comes_by_shards_is_what_comes_without_them(tmp_path: Path, monkeyp
     assert not any(KEY.encode() in file.read_bytes() for file in files)
 
 
-def test_lost_between_shard_and_study_nothing_is_paid_for_again(tmp_path: Path, overread_cli: Overread) -> None:
-    path = make_study(tmp_path, rows(12))
+def test_lost_between_shard_and_study_nothing_is_paid_for_again(ten: Study, capsys: pytest.CaptureFixture[str]) -> None:
     with serving(always("CORRECT")) as server:
-        with Study.open(path) as study:
-            judge_by(CrashBeforeTakingIn(), study, server, model="m")
-            assert (fates(study), server.count) == ({}, 12)
-            (half := shard_folder(study) / "0000-000001.parquet.part").write_bytes(b"PAR1")
-        done = overread_cli("--study", path, "judge", "--model", "m", "--base-url", server.url, "--items", "all")
-        assert done.exit_code == 0 and "12 verdicts taken in from" in done.stderr
-        assert server.count == 12 and not half.exists()
-    with Study.open(path) as study:
-        assert fates(study) == {"CORRECT": 12}
-        assert take_in_shards(study) == TakenIn()
+        judge_by(CrashBeforeTakingIn(), ten, server)
+        assert (fates(ten), server.count) == ({}, 10)
+        (half := shard_folder(ten) / "0000-000001.parquet.part").write_bytes(b"PAR1")
+        take_in_lost_shards(ten)
+        assert "10 verdicts taken in from" in capsys.readouterr().err and not half.exists()
+        assert judge(ten, server).state.before == 10 and server.count == 10
+    assert fates(ten) == {"CORRECT": 10}
+    assert take_in_shards(ten) == TakenIn()
 
 
 def test_a_shard_that_comes_twice_adds_nothing_not_even_a_failure(ten: Study) -> None:
