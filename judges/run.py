@@ -12,7 +12,8 @@ import contextlib
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -151,6 +152,10 @@ class Scope:
     split_by: SplitBy = "fingerprint"
 
 
+Store = Callable[[Study, str, Sequence[Judged]], Future[Any]]
+"""Makes the verdicts of a run safe: `write_judged`, or by way of shards."""
+
+
 class Job(NamedTuple):
     """One slot to be asked for."""
 
@@ -162,8 +167,9 @@ class Job(NamedTuple):
 class JudgeRun:
     """One run of one judge over one task. `state` may be read at any time; `stop()` ends it in good order."""
 
-    def __init__(self, study: Study, asker: Asker, scope: Scope) -> None:
+    def __init__(self, study: Study, asker: Asker, scope: Scope, store: Store = write_judged) -> None:
         self.study, self.asker, self.scope = study, asker, scope
+        self._store_judged = store
         budget = asker.budget
         self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent)
         self.state = RunState(
@@ -403,7 +409,7 @@ class JudgeRun:
             while not self._stored.empty() and len(batch) < _MOST_WAITING:
                 batch.append(self._stored.get_nowait())
             try:
-                pending = write_judged(self.study, self.run_id, [judged for judged, _ in batch])
+                pending = self._store_judged(self.study, self.run_id, [judged for judged, _ in batch])
                 await asyncio.wrap_future(pending)
             except Exception as fault:
                 self._fault = self._fault or fault

@@ -280,10 +280,14 @@ def write_judged(study: Study, run_id: str, judged: Sequence[Judged]) -> Future[
     A slot that holds a failure takes the new answer, and the failed one stays with its call. A slot that holds a label
     keeps it: nothing is ever judged over. The future's result are the ids of the verdicts stored.
     """
-    text = json.dumps([_row(run_id, one) for one in judged], ensure_ascii=False)
-    if has_broken_pair(text):
-        text = mend_pairs(text)
+    text = judged_text(run_id, judged)
     return _write(study, lambda connection: _store(connection, text))
+
+
+def judged_text(run_id: str, judged: Sequence[Judged]) -> str:
+    """Verdicts with their calls as the JSON text that `stage_judged` reads."""
+    text = json.dumps([_row(run_id, one) for one in judged], ensure_ascii=False)
+    return mend_pairs(text) if has_broken_pair(text) else text
 
 
 def write_requests(study: Study, requests: Sequence[BatchRequest]) -> None:
@@ -301,11 +305,12 @@ _TEXTS = (
     "confidence_source", "rationale", "model_returned", "run_id", "prompt_hash", "same_as", "served_model",
     "fingerprint", "finish_reason", "answer_format", "language", "why", "signs", "remarks", "samples", "at_time",
 )  # fmt: skip
-_ROW: Mapping[str, str] = {
+JUDGED_COLUMNS: Mapping[str, str] = {
     **dict.fromkeys(_TEXTS, "VARCHAR"), "repetition": "INTEGER", "score": "DOUBLE", "confidence": "DOUBLE",
     "position": "BIGINT", "tokens_in": "BIGINT", "tokens_out": "BIGINT", "cost": "DOUBLE", "attempts": "INTEGER",
     "latency_ms": "BIGINT",
 }  # fmt: skip
+"""Columns of the temporary table `stage_judged` that `store_staged` reads."""
 
 
 def _shape(columns: Mapping[str, str]) -> str:
@@ -332,11 +337,21 @@ def _row(run_id: str, judged: Judged) -> dict[str, Any]:
 
 
 def _store(connection: Any, text: str) -> set[str]:
+    stage_judged(connection, text)
+    return store_staged(connection)
+
+
+def stage_judged(connection: Any, text: str) -> None:
+    """Lay verdicts with their calls out as the temporary table `stage_judged`. Writer thread only."""
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE stage_judged AS
-        SELECT r.* FROM (SELECT unnest(from_json(?, '{_shape(_ROW)}')) AS r)""",
+        SELECT r.* FROM (SELECT unnest(from_json(?, '{_shape(JUDGED_COLUMNS)}')) AS r)""",
         [text],
     )
+
+
+def store_staged(connection: Any) -> set[str]:
+    """Store what `stage_judged` holds; returns the ids of the verdicts that are new. Inside a transaction only."""
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE stage_held AS
         SELECT v.verdict_id, v.content_hash, v.failure, v.raw FROM verdicts v

@@ -75,7 +75,7 @@ def retune(
     from annotate.cli.study import tell_notices
     from judges.retune.adapter import Settings
     from judges.retune.retune import Retune
-    from judges.setup import JudgeOptions, judge_prompt
+    from judges.setup import JudgeOptions, judge_prompt, require_name
     from store.study import Study
 
     on_screen = not plain and not as_json and not dry_run and has_terminal() and can_draw()
@@ -84,6 +84,7 @@ def retune(
             tell_notices(study)
             look_back(study, chosen_tasks(study, [task] if task else []), annotator, role, as_json, on_screen)
         return
+    model, reflect_model = require_name("--model", model), require_name("--reflect-model", reflect_model)
     if not model:
         raise UsageError("Which model is the judge?", "", "overread retune --task qa --model gpt-4o-mini …")
     if not reflect_model and not edit:
