@@ -12,7 +12,7 @@ import contextlib
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ from store.judging import (
     slots_of,
     write_judged,
 )
-from store.records import VerdictRecord
+from store.records import JudgeRecord, VerdictRecord
 from store.study import Study, now
 
 ASK_AGAIN = (TIMEOUT, SERVER_ERROR)
@@ -109,7 +109,7 @@ class RunResult:
     """How a run ended.
 
     Attributes:
-        outcome: done, stopped (by the user), cap (the next call could pass it), unusable (see `error`).
+        outcome: done, stopped (by the user), cap (the next call could pass it), unusable or refused (see `error`).
         changes: servers that came up during the run, each with what re-judging the anchors showed.
     """
 
@@ -151,6 +151,9 @@ class Scope:
     split_by: SplitBy = "fingerprint"
 
 
+OnChange = Callable[[JudgeRecord, Drift], OverreadError | None]
+
+
 class Job(NamedTuple):
     """One slot to be asked for."""
 
@@ -162,8 +165,12 @@ class Job(NamedTuple):
 class JudgeRun:
     """One run of one judge over one task. `state` may be read at any time; `stop()` ends it in good order."""
 
-    def __init__(self, study: Study, asker: Asker, scope: Scope) -> None:
+    def __init__(self, study: Study, asker: Asker, scope: Scope, on_change: OnChange | None = None) -> None:
+        """`on_change` is asked, on another thread, when the server became another one and its anchors are judged: with
+        the new judge and how it compares; an error it returns ends the run."""
         self.study, self.asker, self.scope = study, asker, scope
+        self._on_change = on_change
+        self._refusal: OverreadError | None = None
         budget = asker.budget
         self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent)
         self.state = RunState(cap=None if budget.cap is None else budget.cap - budget.spent)
@@ -221,11 +228,18 @@ class JudgeRun:
         self._count_calls()
         if self._fault is not None and not isinstance(self._fault, ServerUnusableError):
             raise self._fault
-        outcome = "unusable" if error else "cap" if self._at_cap else "stopped" if self._stop.is_set() else "done"
-        result = RunResult(self.run_id, scope.task, self.asker.judge.name, self.state, outcome,
-                           tuple(self._changes), error)  # fmt: skip
+        result = RunResult(self.run_id, scope.task, self.asker.judge.name, self.state, self._outcome(error),
+                           tuple(self._changes), error or self._refusal)  # fmt: skip
+        outcome = result.outcome
         await asyncio.to_thread(end_run, self.study, self.run_id, outcome, result.as_json(), _time())
         return result
+
+    def _outcome(self, error: OverreadError | None) -> str:
+        if error is not None:
+            return "unusable"
+        if self._refusal is not None:
+            return "refused"
+        return "cap" if self._at_cap else "stopped" if self._stop.is_set() else "done"
 
     # Asking
 
@@ -361,6 +375,10 @@ class JudgeRun:
             await self._judge_anchors(before)
             drift = compare_judges(self.study, self.scope.task, before, [record.judge_id])
             self._changes.append((record.name, drift))
+            if self._on_change is not None:
+                self._refusal = self._refusal or await asyncio.to_thread(self._on_change, record, drift)
+        if self._refusal is not None:
+            self._stop.set()
         await self._settle_held_back()
         self.state.note = ""
 

@@ -57,6 +57,11 @@ class JudgeOptions:
             self.logprobs, self.extra,
         )  # fmt: skip
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What makes a judge of this model another one: what is sent, and the file a local model comes from."""
+        return {**self.settings.as_json(), **self.identity}
+
 
 def study_rubric(study: Study, task: TaskDefinition) -> StoredRubric:
     """The task's rubric for judges as the study has it; at first the benchmark's own, kept from then on.
@@ -110,7 +115,7 @@ def make_askers(
 ) -> list[ChatAsker]:
     """One chat judge a task, all under one name that no other judge of this study bears."""
     prompts = [judge_prompt(study, task, options.language) for task in tasks]
-    parameters = {**options.settings.as_json(), **options.identity}
+    parameters = options.parameters
     if options.samples > 1:
         warm = {"sample_temperature": SAMPLE_TEMPERATURE} if options.temperature == 0 else {}
         parameters = {**parameters, "samples": options.samples, **warm}

@@ -13,10 +13,10 @@ from store.errors import EXIT_NO, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from annotate.cli.full_run import FullRunGate
     from judges.backends.answer import AnswerFormat
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
-    from judges.gate.full_run import Passage
     from judges.panel import PanelResult
     from judges.run import RunResult, RunState, Scope
     from judges.served import SplitBy
@@ -76,6 +76,7 @@ def judge(
     batch_in: Annotated[list[Path] | None, typer.Option("--batch-in", help="Read a batch's output or errors.")] = None,
     gguf: Annotated[Path | None, typer.Option("--gguf", help="A model's file, served here.")] = None,
     room: Annotated[int, typer.Option("--context", min=512, help="For --gguf: tokens of prompt and answer.")] = 8192,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="For --gguf: of the processor; 0 for all.")] = 0,
     rule: Annotated[str, typer.Option("--rule", help="A rule instead of a model: exact, contains, token_f1 …")] = "",
     right: Annotated[str, typer.Option("--right", help="The label of a rule's match.")] = "",
     wrong: Annotated[str, typer.Option("--wrong", help="The label of a rule's mismatch.")] = "",
@@ -116,7 +117,7 @@ def judge(
             return
         if not model and not rule and gguf is None:
             raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
-        at_a_time = concurrency or (8 if gguf is None else 2)
+        at_a_time = concurrency or default_concurrency(gguf)
         options = JudgeOptions(
             model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort,
             cast("AnswerFormat", answer_format), samples=samples, language=language, concurrency=at_a_time,
@@ -129,25 +130,27 @@ def judge(
             _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
             return
         if batch_out is not None:
-            through_the_gate(study, chosen, scopes, options, force, kind)
+            through_the_gate(study, chosen, scopes, options, force, kind, anchors_first=False)
             write_batches(study, chosen, scopes, options, batch_out, as_json)
             return
-        with local_model(gguf, options, room) as served:
-            passages = through_the_gate(study, chosen, scopes, served, force, kind)
-            results = run_judges(study, chosen, scopes, served, kind, screen=screen)
+        with local_model(gguf, options, room, threads) as served:
+            gate = through_the_gate(study, chosen, scopes, served, force, kind)
+            results = run_judges(study, chosen, scopes, served, kind, screen=screen, gate=gate)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
         more: dict[str, Any] = {"drift": documents} if documents else {}
-        if passages:
-            more["gate"] = [passage.as_json() for passage in passages]
         lines = [line for result in results for line in result_lines(study, result)]
-        said = [passage.words for passage in passages if passage.words]
-        _print(as_json, {"runs": [result.as_json() for result in results], **more},
-               [*lines, *said, *_compared_lines(documents)])  # fmt: skip
+        _print(as_json, {"runs": [result.as_json() for result in results], **more, **gate.as_json()},
+               [*lines, *gate.lines(), *_compared_lines(documents)])  # fmt: skip
         _leave(results)
 
 
+def default_concurrency(gguf: Path | None) -> int:
+    """Calls at a time where nobody says how many: a server takes more than a model on this machine."""
+    return 8 if gguf is None else 2
+
+
 @contextmanager
-def local_model(gguf: Path | None, options: JudgeOptions, room: int) -> Iterator[JudgeOptions]:
+def local_model(gguf: Path | None, options: JudgeOptions, room: int, threads: int = 0) -> Iterator[JudgeOptions]:
     """The options with the address of a model that is served here while inside, if there is one."""
     if gguf is None:
         yield options
@@ -158,7 +161,7 @@ def local_model(gguf: Path | None, options: JudgeOptions, room: int) -> Iterator
     from judges.backends.gguf import KEY_VARIABLE, serving_gguf
 
     note(f"overread: loading {gguf.name} …")
-    with serving_gguf(gguf, concurrency=options.concurrency, context=room) as model:
+    with serving_gguf(gguf, concurrency=options.concurrency, context=room, threads=threads) as model:
         yield replace(
             options, model=options.model or model.name, base_url=model.base_url, key_variable=KEY_VARIABLE,
             identity={"gguf_sha256": model.sha256[:16]},
@@ -240,20 +243,22 @@ def through_the_gate(
     options: JudgeOptions,
     force: bool,
     kind: Kind,
-) -> list[Passage]:
-    """Ask the gate before everything is judged; [] when only some items are.
+    *,
+    anchors_first: bool = True,
+) -> FullRunGate:
+    """Ask the gate before everything is judged; without passages when only some items are.
 
     Raises:
         GateClosedError: it is not open for this judge, and nobody forces it.
     """
+    from annotate.cli.full_run import FullRunGate
     from judges.gate.full_run import pass_gate
     from store.study import now
 
     whole = [task for task, scope in zip(tasks, scopes, strict=True) if scope.which == "all"]
-    if not whole:
-        return []
-    askers = _askers(study, whole, options, kind, None)
-    return pass_gate(study, [asker.judge for asker in askers], force=force, at=now().isoformat())
+    judges = [asker.judge for asker in _askers(study, whole, options, kind, None)] if whole else []
+    passages = pass_gate(study, judges, force=force, at=now().isoformat(), anchors_first=anchors_first)
+    return FullRunGate(study, force, passages)
 
 
 def estimates(
@@ -316,10 +321,11 @@ def run_judges(
     kind: Kind = Kind(),
     *,
     screen: bool = False,
+    gate: FullRunGate | None = None,
 ) -> Sequence[RunResult]:
     """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order.
 
-    With `screen` the judge screen shows the progress.
+    With `screen` the judge screen shows the progress. `gate` is asked again where a judge or its server changed.
     """
     import asyncio
 
@@ -331,7 +337,7 @@ def run_judges(
         if not kind.rule:
             backend = embedding_backend(options) if kind.embedding else chat_backend(options)
         try:
-            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes, watch)
+            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes, watch, gate)
         finally:
             if backend is not None:
                 await backend.close()
@@ -345,14 +351,21 @@ def run_judges(
     return asyncio.run(whole(watched))
 
 
-async def _one_by_one(study: Study, askers: Sequence[Any], scopes: Sequence[Scope], watch: Any) -> list[RunResult]:
+async def _one_by_one(
+    study: Study, askers: Sequence[Any], scopes: Sequence[Scope], watch: Any, gate: FullRunGate | None
+) -> list[RunResult]:
     from judges.run import JudgeRun
 
     results: list[RunResult] = []
     for asker, scope in zip(askers, scopes, strict=True):
-        result = await watch(JudgeRun(study, asker, scope))
-        results.append(result)
-        if result.outcome != "done":
+        first = await gate.anchors_first(asker, scope, watch) if gate is not None else None
+        if first is not None:
+            results.append(first)
+            if first.outcome != "done" or first.error is not None:
+                break
+        run = JudgeRun(study, asker, scope, gate.on_change(scope) if gate is not None else None)
+        results.append(await watch(run))
+        if results[-1].outcome != "done":
             break
     return results
 

@@ -22,7 +22,7 @@ from judges.verdict_reader import SERVER_ERROR, TIMEOUT, Reading
 from store.answers import KeptAnswer, keep_answers, kept_answers
 from store.errors import OverreadError
 from store.judging import same_inputs
-from store.records import digest
+from store.records import canonical_json, digest
 from store.study import Study, now
 
 ON_THE_WAY = (TIMEOUT, SERVER_ERROR)
@@ -84,11 +84,14 @@ class Judging:
         runner: asyncio.Runner,
         *,
         concurrency: int = 8,
+        identity: Mapping[str, Any] | None = None,
         told: Callable[[], None] = lambda: None,
     ) -> None:
-        """`prompt` is the task's present one; candidates differ from it in the rubric alone."""
+        """`prompt` is the task's present one; candidates differ from it in the rubric alone. `identity` is what else
+        makes the judge what it is (`JudgeOptions.identity`)."""
         self.study, self.prompt, self.settings, self.budget = study, prompt, settings, budget
         self.tally = Tally()
+        self._identity = dict(identity or {})
         self._backend, self._runner, self._concurrency, self._told = backend, runner, concurrency, told
 
     def with_texts(self, texts: Mapping[str, str]) -> JudgePrompt:
@@ -114,7 +117,7 @@ class Judging:
         asked = prompt.of(item.item.payload, item.texts, item.item.slices)
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in asked.messages)
         most = self.budget.most(size + SCHEMA_BYTES, self.settings.max_tokens)
-        return _Call(_key(self.settings, asked.hash, self.settings.seed), asked, most)
+        return _Call(_key(self.settings, asked.hash, self.settings.seed, self._identity), asked, most)
 
     def _known(self, calls: Sequence[_Call]) -> dict[str, Outcome]:
         """Answers kept from earlier searches, and verdicts that this very judge gave on the same prompts."""
@@ -127,7 +130,7 @@ class Judging:
         missing = {call.prompt.hash: call.key for call in calls if call.key not in found}
         ids = [row[0] for row in self.study.rows(
             "SELECT judge_id, model, parameters FROM judges WHERE task = ? AND model = ? AND parameters = ?",
-            [self.prompt.task.task, self.settings.model, _parameters(self.settings)],
+            [self.prompt.task.task, self.settings.model, canonical_json({**self.settings.as_json(), **self._identity})],
         )]  # fmt: skip
         if missing and ids:
             for (prompt_hash, repetition), verdict in same_inputs(self.study, missing, ids).items():
@@ -190,11 +193,12 @@ class Reflector:
     """Asks the reflecting model for new instructions."""
 
     def __init__(
-        self, study: Study, task: str, settings: ModelSettings, backend: Backend, budget: Budget, runner: asyncio.Runner
-    ) -> None:
+        self, study: Study, task: str, settings: ModelSettings, backend: Backend, budget: Budget,
+        runner: asyncio.Runner, identity: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         self.study, self.task, self.settings, self.budget = study, task, settings, budget
         self.asked = 0
-        self._backend, self._runner = backend, runner
+        self._backend, self._runner, self._identity = backend, runner, dict(identity or {})
 
     def ask(self, text: str, number: int) -> str | None:
         """The model's answer, None when it gave none; `number` tells two like questions of one search apart.
@@ -204,7 +208,7 @@ class Reflector:
         """
         messages = [{"role": "user", "content": text}]
         seed = None if self.settings.seed is None else self.settings.seed + number
-        key = _key(self.settings, digest("prompt", messages), seed)
+        key = _key(self.settings, digest("prompt", messages), seed, self._identity)
         if (kept := kept_answers(self.study, [key]).get(key)) is not None:
             return answer_from(kept.answer).text
         self.asked += 1
@@ -237,15 +241,10 @@ def at_cap(budget: Budget) -> CapReachedError:
     )
 
 
-def _parameters(settings: ModelSettings) -> str:
-    from store.records import canonical_json
-
-    return canonical_json(settings.as_json())
-
-
-def _key(settings: ModelSettings, prompt_hash: str, seed: int | None) -> str:
-    """What makes two questions the same: model, parameters, prompt and seed."""
-    return digest("answer", settings.model, settings.as_json(), prompt_hash, seed)
+def _key(settings: ModelSettings, prompt_hash: str, seed: int | None, identity: Mapping[str, Any] | None = None) -> str:
+    """What makes two questions the same: model, parameters, prompt and seed, and a local model's file."""
+    own = [dict(identity)] if identity else []
+    return digest("answer", settings.model, settings.as_json(), prompt_hash, seed, *own)
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:

@@ -207,7 +207,7 @@ class Retune:
         labels = [[one.item_id, one.item.content_hash, one.label, one.note] for one in [*self.train, *self.val]]
         return digest(
             "retune", self.task.task, self.split.split_id, self.prompt.version, options.model,
-            options.settings.as_json(), reflect.settings.as_json() if reflect else None,
+            options.parameters, reflect.parameters if reflect else None,
             reflect.model if reflect else None, own.proposals, own.minibatch, own.patience, own.examples, own.seed,
             dict(by_hand or {}), labels,
         )  # fmt: skip
@@ -241,7 +241,7 @@ class Retune:
         study_log.begin(self.study, identity, self.task.task, kept_settings, self.at)
         judging = Judging(
             self.study, self.prompt, options.settings, backend, budget, runner,
-            concurrency=options.concurrency, told=lambda: told(self),
+            concurrency=options.concurrency, identity=options.identity, told=lambda: told(self),
         )  # fmt: skip
         self.judging = judging
 
@@ -274,7 +274,7 @@ class Retune:
         stopped: Callable[[], bool],
     ) -> list[Refused]:
         options, backend, budget = reflect
-        reflector = Reflector(self.study, self.task.task, options.settings, backend, budget, runner)
+        reflector = Reflector(self.study, self.task.task, options.settings, backend, budget, runner, options.identity)
         languages = components(self.prompt.texts, [*self.train, *self.val], self.prompt)
         proposer: Proposer = search(judging, reflector, self.train, self.val, self.settings, noted, stopped, languages)
         judging.tally.reflections = reflector.asked

@@ -17,6 +17,7 @@ OUTCOMES = {
     "stopped": "stopped; the same command goes on",
     "cap": "stopped: the next call could pass the cost cap",
     "unusable": "ended: the server cannot be used",
+    "refused": "ended: the gate is not open for what the server became",
 }
 
 
