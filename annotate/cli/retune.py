@@ -142,6 +142,7 @@ def _run(
     """The search with a line of progress; Ctrl-C ends it, and everything that was answered is kept."""
     import asyncio
 
+    from annotate.cli.output import note
     from judges.retune.asking import one_purse
     from judges.setup import make_budget
 
@@ -155,6 +156,10 @@ def _run(
         progress = _Progress(found)
         try:
             return found.run(options, backend, budget, runner, other, by_hand=by_hand, told=progress.tell)
+        except KeyboardInterrupt:
+            progress.done()
+            note(f"overread: stopped after {found.judging.tally.asked:,} calls, all kept; the same command goes on.")
+            raise
         finally:
             progress.done()
             for one in (backend, *((other[1],) if other else ())):
