@@ -24,7 +24,7 @@ _WORDS: Final[Mapping[str, tuple[Sign, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class GateOf:
-    """A judge's gate on one task as it stands now: one of `passages_of`, the newest look, a forced run if there was one.
+    """A judge's gate on one task as it stands now: one of `passages_of`, its newest look, a forced run.
 
     Attributes:
         look: None where all of it was judged by force before anybody looked.
