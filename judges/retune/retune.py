@@ -219,7 +219,7 @@ class Retune:
         labels = [[one.item_id, one.item.content_hash, one.label, one.note] for one in [*self.train, *self.val]]
         return digest(
             "retune", self.task.task, self.split.split_id, self.prompt.version, options.model,
-            options.settings.as_json(), reflect.settings.as_json() if reflect else None,
+            options.parameters, reflect.parameters if reflect else None,
             reflect.model if reflect else None, own.proposals, own.minibatch, own.patience, own.examples, own.seed,
             dict(by_hand or {}), labels,
         )  # fmt: skip
@@ -255,7 +255,7 @@ class Retune:
         study_log.begin(self.study, identity, self.task.task, kept_settings, self.at)
         judging = Judging(
             self.study, self.prompt, options.settings, backend, budget, runner,
-            concurrency=options.concurrency, told=lambda: told(self), halt=halt,
+            concurrency=options.concurrency, identity=options.identity, told=lambda: told(self), halt=halt,
         )  # fmt: skip
         self.tally, self._budgets = judging.tally, (budget, *(reflect[2:] if reflect else ()))
 
@@ -297,8 +297,8 @@ class Retune:
     ) -> list[Refused]:
         options, backend, budget = reflect
         reflector = Reflector(
-            self.study, self.task.task, options.settings, backend, budget, runner, tally=judging.tally,
-            halt=judging.halt,
+            self.study, self.task.task, options.settings, backend, budget, runner, options.identity,
+            tally=judging.tally, halt=judging.halt,
         )  # fmt: skip
         languages = components(self.prompt.texts, [*self.train, *self.val], self.prompt)
 
