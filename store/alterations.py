@@ -64,7 +64,7 @@ def altered_records(connection: Any) -> list[Altered]:
 
 def untrue_tables(connection: Any) -> list[str]:
     """The tables filled by records that do not say what the records say."""
-    import duckdb
+    from store.engine import duckdb
 
     rows = connection.execute("SELECT event_id, body FROM journal_records ORDER BY rowid").fetchall()
     entries = [entry for entry in (Entry(*row) for row in rows) if entry.intact]

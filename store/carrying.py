@@ -20,7 +20,7 @@ def carry_over(connection: Any, old: Path) -> list[str]:
 
     All of it or, where the old file cannot be read, nothing.
     """
-    import duckdb
+    from store.engine import duckdb
 
     try:
         connection.execute(f"ATTACH {_quoted(str(old))} AS old (READ_ONLY)")

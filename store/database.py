@@ -69,7 +69,7 @@ class Database:
 
         Few of the file's blocks stay in memory meanwhile: a scan that reads each once gains nothing from more.
         """
-        import duckdb
+        from store.engine import duckdb
 
         with self.cursor() as cursor, private_umask():
             limit = cursor.execute("SELECT current_setting('memory_limit')").fetchone()
@@ -130,7 +130,7 @@ class Database:
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
     """Turn what DuckDB says of a damaged file or a full disk into what it means; faults of a query pass."""
-    import duckdb
+    from store.engine import duckdb
 
     try:
         yield
@@ -156,7 +156,7 @@ def in_transaction(connection: Any, work: Callable[[], Result]) -> Result:
 
 def roll_back(connection: Any) -> None:
     """End a transaction without its work."""
-    import duckdb
+    from store.engine import duckdb
 
     # A failed COMMIT has rolled back already, and after a fatal error there is nothing left to roll back.
     with contextlib.suppress(duckdb.TransactionException, duckdb.FatalException):

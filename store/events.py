@@ -181,7 +181,7 @@ def insert_events(connection: Any, events: Sequence[tuple[Event, Entry]]) -> Non
 
 @lru_cache(maxsize=1)
 def _parameters_are_fast() -> bool:
-    import duckdb
+    from store.engine import duckdb
 
     return not duckdb.__version__.startswith("1.")
 
@@ -189,7 +189,7 @@ def _parameters_are_fast() -> bool:
 @lru_cache(maxsize=_FEW)
 def _insert_values(rows: int) -> Any:
     """The statement for that many rows, parsed once."""
-    import duckdb
+    from store.engine import duckdb
 
     marks = ", ".join("make_timestamptz(?)" if name == "happened_at" else "?" for name in _NAMES)
     query = f"INSERT INTO label_events ({COLUMNS}) VALUES {', '.join([f'({marks})'] * rows)}"

@@ -41,7 +41,7 @@ def connect(path: Path) -> duckdb.DuckDBPyConnection:
         StudyDamagedError: DuckDB refuses the file or its write-ahead log.
         NotWrittenError: the folder or the file cannot be written, or the disk is full.
     """
-    import duckdb
+    from store.engine import duckdb
 
     require_writable(path)
     try:
@@ -111,7 +111,7 @@ def staging_prefix(path: Path) -> str:
 
 def is_fault_of_data(error: duckdb.Error) -> bool:
     """True for what another attempt will not mend: the statement or a value is wrong, not the disk or the file."""
-    import duckdb
+    from store.engine import duckdb
 
     kinds = (duckdb.DataError, duckdb.IntegrityError, duckdb.ProgrammingError, duckdb.NotSupportedError)
     return isinstance(error, kinds)

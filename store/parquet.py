@@ -29,7 +29,7 @@ def parquet_rows(path: Path) -> Iterator[dict[str, str | None]]:
     Raises:
         InputError: the file is no Parquet file, or is damaged.
     """
-    import duckdb
+    from store.engine import duckdb
 
     try:
         with duckdb.connect(":memory:", config=dict(_SETTINGS)) as connection:

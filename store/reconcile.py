@@ -166,7 +166,7 @@ def take_in(connection: Any, path: Path, missing: list[Entry]) -> None:
     Raises:
         StudyDamagedError: it cannot be understood.
     """
-    import duckdb
+    from store.engine import duckdb
 
     try:
         apply_entries(connection, missing)

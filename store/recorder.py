@@ -36,7 +36,7 @@ class Recorder:
             SaveError: not safe. With `journaled` the entries stand in the journal and `flush` completes them;
                 otherwise nothing was written.
         """
-        import duckdb
+        from store.engine import duckdb
 
         connection = self._database.connection
         try:
@@ -56,7 +56,7 @@ class Recorder:
         Raises:
             SaveError: the database still refuses it.
         """
-        import duckdb
+        from store.engine import duckdb
 
         if not self._pending:
             return
@@ -73,7 +73,7 @@ class Recorder:
         Raises:
             OverreadError, duckdb.Error: nothing was changed.
         """
-        import duckdb
+        from store.engine import duckdb
 
         connection = self._database.connection
 
@@ -93,7 +93,7 @@ class Recorder:
 
     def _checkpoint(self) -> None:
         """Fold the log into the file; on a full disk the log keeps what it has and nothing is lost."""
-        import duckdb
+        from store.engine import duckdb
 
         try:
             self._database.connection.execute("CHECKPOINT")
@@ -112,7 +112,7 @@ class Recorder:
             raise
 
     def _journal_and_commit(self, connection: Any, entries: Sequence[Entry]) -> None:
-        import duckdb
+        from store.engine import duckdb
 
         try:
             self._journal.append(entries)
@@ -131,7 +131,7 @@ class Recorder:
 
         A commit may be durable although it was reported as failed (a checkpoint failed after it): hence by id.
         """
-        import duckdb
+        from store.engine import duckdb
 
         if not isinstance(error, (duckdb.FatalException, duckdb.ConnectionException)):
             raise _half_saved(error) from error

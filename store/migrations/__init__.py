@@ -18,7 +18,7 @@ def migration_names() -> list[str]:
 
 def applied(connection: Any) -> list[str]:
     """The migrations a study has, in order; [] for a new file."""
-    import duckdb
+    from store.engine import duckdb
 
     try:
         rows = connection.execute("SELECT name FROM migrations ORDER BY name").fetchall()

@@ -8,13 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 import typer
 
 from annotate.cli.main import COMMANDS
+from store import engine
 from tests.commands import LAUNCH, ROOT, overread_command, overread_environment
 
-HEAVY = {"duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "scipy", "sklearn", "textual"}
+HEAVY = {"_duckdb", "duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "scipy", "sklearn", "textual"}
 
 REPORT_MODULES = """
 import atexit, json, os, pathlib, sys
@@ -105,3 +107,14 @@ def test_the_desk_loads_no_statistics(tmp_path: Path) -> None:
     loaded = modules_after(code, tmp_path / "modules.json")
     assert "textual" in loaded
     assert loaded & HEAVY == {"textual"}
+
+
+def test_the_engine_is_loaded_without_its_relation_layer(tmp_path: Path) -> None:
+    code = "import store.study; from store.engine import duckdb; duckdb.connect().execute('SELECT 1').fetchall()"
+    loaded = modules_after(code, tmp_path / "modules.json")
+    assert "duckdb" not in loaded
+
+
+def test_the_engine_has_the_errors_of_duckdb() -> None:
+    assert engine.duckdb.Error is duckdb.Error
+    assert engine.duckdb.FatalException is duckdb.FatalException

@@ -97,6 +97,46 @@ async def test_what_is_on_the_screen_is_the_document(width: int) -> None:
                 assert cell_width(line) == app.view.scrollable_size.width
 
 
+async def test_what_was_rendered_ahead_is_what_would_be_rendered_now() -> None:
+    app = Host()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(document())
+        await pilot.pause()
+        expected = app.view.render_lines(app.view.size.region)
+        app.view.show(document(3))
+        app.view.scroll_rows(9)
+        await pilot.pause()
+        following = document()
+        app.view.render_ahead(following)
+        assert app.view.document is not following
+        app.view.show(following)
+        assert app.view.render_lines(app.view.size.region) == expected
+
+
+@pytest.mark.parametrize("change", ["highlight", "scroll", "resize", "another document"])
+async def test_a_change_after_rendering_ahead_is_seen(change: str) -> None:
+    app, following = Host(), document()
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.view.show(document(3))
+        await pilot.pause()
+        app.view.render_ahead(following)
+        if change == "resize":
+            await pilot.resize_terminal(60, 20)
+            await pilot.pause()
+        app.view.show(document(5) if change == "another document" else following)
+        if change == "highlight":
+            app.view.set_highlights("find", [Highlight("question", 0, 5, 8, "find")])
+        if change == "scroll":
+            app.view.scroll_rows(4)
+        await pilot.pause()
+        shown = app.view.render_lines(app.view.size.region)
+        app.view.refresh()
+        assert shown == app.view.render_lines(app.view.size.region)
+        if change == "highlight":
+            segments = [segment for strip in shown for segment in strip]
+            assert "dog" in [segment.text for segment in segments if segment.style and segment.style.underline]
+
+
 async def test_opening_a_section_is_told_once() -> None:
     app = Host()
     async with app.run_test(size=(80, 24)) as pilot:

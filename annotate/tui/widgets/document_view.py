@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
+from textual._styles_cache import StylesCache
 from textual.events import Click, Resize
 from textual.geometry import Offset, Size
 from textual.message import Message
@@ -21,6 +23,20 @@ from annotate.desk.find import Finder, Hit
 
 NARROWEST: Final = 12
 """Cells below which a document is not laid out: nothing could be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """The first screen of a document, rendered before it is shown.
+
+    Attributes:
+        size: of the view, scrollbar included.
+        lines: the rendered lines, as the view keeps those of what it shows.
+    """
+
+    document: Document
+    size: Size
+    lines: StylesCache
 
 
 class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
@@ -112,6 +128,8 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         self._document = Document(())
         self._finder = Finder(self._document)
         self._styles_of: dict[tuple[str, ...], Style] = {}
+        self._ahead: Ahead | None = None
+        self._rendered: Document | None = None
 
     # The document
 
@@ -124,7 +142,34 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         self._document = document
         self._finder = Finder(document)
         self._lay_out()
-        self.scroll_rows_to(0)
+        if self.scroll_offset.y:
+            self.scroll_rows_to(0)
+        self._use_ahead()
+
+    def render_ahead(self, document: Document) -> None:
+        """Render the first screen of the document that comes next, so that showing it only has to paint."""
+        if self.scrollable_size.width < NARROWEST:
+            return
+        document.lay_out(self.scrollable_size.width)
+        lines = StylesCache()
+        self._rendered = document
+        try:
+            lines.render_widget(self, self.region.size.region)
+        finally:
+            self._rendered = None
+        self._ahead = Ahead(document, self.region.size, lines)
+
+    def _use_ahead(self) -> None:
+        """Take over lines rendered ahead for what is shown now; whatever is refreshed later makes them dirty."""
+        ahead, self._ahead = self._ahead, None
+        if (
+            ahead is not None
+            and ahead.document is self._document
+            and ahead.size == self.region.size
+            and self.text_selection is None
+            and not self.scroll_offset.y
+        ):
+            self._styles_cache = ahead.lines
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         """Wrap anew, the same text on the top line."""
@@ -322,16 +367,22 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
     # Rows to strips
 
     def render_line(self, y: int) -> Strip:
+        if self._rendered is not None:
+            return self._strip(self._rendered, y, None)
         number = self.scroll_offset.y + y
         width = self.scrollable_size.width
         if not self._document.width and width >= NARROWEST:  # the first paint comes before the first resize event
             self._document.lay_out(width)
-        base = self._look("text")
-        if number >= self._document.rows:
-            return Strip.blank(width, base)
-        row = self._document.row(number)
         selection = self.text_selection
-        selected = selection.get_span(number) if selection is not None else None
+        return self._strip(self._document, number, selection.get_span(number) if selection is not None else None)
+
+    def _strip(self, document: Document, number: int, selected: tuple[int, int] | None) -> Strip:
+        """A row of a document as wide as the view, the selected characters apart."""
+        width = self.scrollable_size.width
+        base = self._look("text")
+        if number >= document.rows:
+            return Strip.blank(width, base)
+        row = document.row(number)
         segments = [*self._segments(row, selected)]
         room = width - cell_width(row.text)
         if room > 0:
@@ -371,6 +422,7 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
     def notify_style_update(self) -> None:
         """Another theme, or colours switched off."""
         self._styles_of.clear()
+        self._ahead = None
         super().notify_style_update()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:

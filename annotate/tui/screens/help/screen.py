@@ -35,7 +35,13 @@ class TextScreen(TextOver):
         yield from (self._head, self._close, self._text)
 
     def on_mount(self) -> None:
+        """Title and text are there at the first paint; how much there is, is known when they have a size."""
+        self._head.show([[self._title_span]])
         self._text.show(self._lines)
+
+    @property
+    def _title_span(self) -> Span:
+        return Span(f" {self._title_words}", "title")
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_place)
@@ -44,8 +50,7 @@ class TextScreen(TextOver):
         """The title with how much there is, and how to leave."""
         first, height, total = self._text.top + 1, self._text.size.height, len(self._text.rows)
         place = f"lines {first}–{min(first + height - 1, total)} of {total} " if total > height else ""
-        title = [Span(f" {self._title_words}", "title")]
-        self._head.show([push_right(title, [Span(place, "muted")], self.size.width)])
+        self._head.show([push_right([self._title_span], [Span(place, "muted")], self.size.width)])
         scrolls = " · ↑ ↓ PgUp PgDn scroll" if total > height else ""
         self._close.show([[Span(" any key", "key"), Span(f" closes{scrolls}", "muted")]])
 

@@ -70,7 +70,7 @@ class Reader:
         reading = self._desk.look_ahead()
         if reading is not None and reading.item.item_id not in (self._shown.item_id, self._ahead.item_id):
             self._ahead = self._prepare(reading)
-            self._ahead.document.lay_out(self._shown.document.width)
+            self._view.render_ahead(self._ahead.document)
 
     def _prepare(self, reading: Reading) -> Prepared:
         document = Document(sections_for(reading, self._desk.ledger.study))
