@@ -240,7 +240,7 @@ class PaidCalls:
         self._log.cut_to(torn.start)
 
     def _take_in(self, connection: Any, stretches: Iterable[Stretch]) -> int:
-        import duckdb
+        from store.engine import duckdb
 
         try:
             return _take_in(connection, (line for stretch in stretches for line in stretch.lines or ()))

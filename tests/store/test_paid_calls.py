@@ -272,7 +272,7 @@ with Study.open(path) as study:
 def test_a_file_that_may_not_be_written_refuses_the_call_and_names_it(judged_path: Path) -> None:
     script = """
 import os, sys
-import duckdb
+from store.engine import duckdb
 from pathlib import Path
 from store.errors import NotWrittenError
 from store.judging import write_judged
