@@ -25,9 +25,8 @@ from judges.served import Family, Served, SplitBy
 from judges.verdict_reader import SERVER_ERROR, TIMEOUT
 from store.errors import OverreadError
 from store.items import StoredItem, get_items, get_texts
+from store.judged_rows import Call, Judged
 from store.judging import (
-    Call,
-    Judged,
     PageKey,
     Slot,
     Which,

@@ -34,7 +34,8 @@ from judges.retune.reflection import Example, components
 from judges.retune.splits import ensure_split, unseal
 from store.errors import NotEnoughError
 from store.judge_rubrics import add_rubric
-from store.judging import Call, Judged, add_judge, write_judged
+from store.judged_rows import Call, Judged
+from store.judging import add_judge, write_judged
 from store.records import JudgeRecord, VerdictRecord, digest
 from store.study import now
 

@@ -42,7 +42,7 @@ def judge_by(store: Store, study: Study, server: ChatServer, **more: Any) -> Run
     async def whole() -> RunResult:
         backend = chat_backend(given)
         asker = make_askers(study, [task_definitions(study)["qa"]], given, backend, make_budget(given))[0]
-        result = await JudgeRun(study, asker, Scope("qa", concurrency=given.concurrency), store).run()
+        result = await JudgeRun(study, asker, Scope("qa", concurrency=given.concurrency), store=store).run()
         await backend.close()
         return result
 
