@@ -136,7 +136,7 @@ def test_a_call_that_keeps_failing_is_a_failure_that_the_next_run_asks_again(ten
 )
 def test_a_slow_answer_is_given_up_after_the_timeout_bodies_that_trickle_too(ten: Study, slow: Reply) -> None:
     with serving(lambda request: slow if "Question 3?" in request.text else always("CORRECT")(request)) as server:
-        judge(ten, server, retries=1, timeout_s=0.3)
+        judge(ten, server, retries=1, timeout_s=0.6)
     assert (fates(ten), server.count) == ({"CORRECT": 9, "(timeout)": 1}, 11)
 
 
