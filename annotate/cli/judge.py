@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from judges.estimate import Estimate
     from judges.gate.full_run import Passage
     from judges.panel import PanelResult
-    from judges.run import RunResult, RunState, Scope
+    from judges.run import JudgeRun, RunResult, RunState, Scope
     from judges.served import SplitBy
     from judges.setup import JudgeOptions
     from store.study import Study
@@ -449,23 +449,26 @@ def _backend(options: JudgeOptions, kind: Kind, cluster: Cluster | None) -> Any:
 async def _one_by_one(
     study: Study, askers: Sequence[Any], scopes: Sequence[Scope], watch: Any, cluster: Cluster | None
 ) -> list[RunResult]:
-    from dataclasses import replace
-
     from judges.run import JudgeRun
-    from store.judging import write_judged
-    from store.shards import ShardStore
 
     results: list[RunResult] = []
     for asker, scope in zip(askers, scopes, strict=True):
-        if cluster is None:
-            run = JudgeRun(study, asker, scope, write_judged)
-        else:
-            run = JudgeRun(study, asker, replace(scope, concurrency=scope.concurrency * cluster.workers), ShardStore())
+        run = JudgeRun(study, asker, scope) if cluster is None else _on_cluster(study, asker, scope, cluster)
         result = await watch(run)
         results.append(result)
         if result.outcome != "done":
             break
     return results
+
+
+def _on_cluster(study: Study, asker: Any, scope: Scope, cluster: Cluster) -> JudgeRun:
+    """A run whose calls the workers of a cluster share, and whose verdicts come by shards."""
+    from dataclasses import replace
+
+    from judges.run import JudgeRun
+    from store.shards import ShardStore
+
+    return JudgeRun(study, asker, replace(scope, concurrency=scope.concurrency * cluster.workers), ShardStore())
 
 
 def result_lines(study: Study, result: RunResult) -> Sequence[str]:

@@ -104,6 +104,11 @@ class Worker:
         answers = await asyncio.gather(*(self._one(self._backend, question) for question in questions))
         return Reply(list(answers), self._backend.requests)
 
+    async def close(self) -> None:
+        """Close its connections."""
+        if self._backend is not None:
+            await self._backend.close()
+
     async def _one(self, backend: ChatBackend, question: Question) -> Answer | Unusable:
         try:
             return await backend.ask(question)
@@ -157,7 +162,7 @@ def _started(address: str, workers: int) -> Iterator[Any]:
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address:
         ray = _imported()
-        with _told(address):
+        with _told(f"Ray at {address} cannot be used.", _ADDRESS_HINT):
             ray.init(address=address, **quiet)
         yield ray
         return
@@ -166,7 +171,8 @@ def _started(address: str, workers: int) -> Iterator[Any]:
         ray = _imported()
         # Ray looks up its machine's cloud provider over the network unless this file, which it seeks in the home, says.
         (folder / "ray_bootstrap_config.yaml").write_text("provider: {type: local}\n", encoding="utf-8")
-        with _told("this machine"), _variables({"HOME": str(folder), "PYTHONUSERBASE": site.getuserbase()}):
+        home = {"HOME": str(folder), "USERPROFILE": str(folder), "PYTHONUSERBASE": site.getuserbase()}
+        with _told("Ray did not start on this machine.", "Try again, or use --engine local."), _variables(home):
             ray.init(
                 address="local", num_cpus=count, include_dashboard=False, _temp_dir=str(folder / "r"),
                 object_store_memory=_OBJECT_STORE_BYTES, **quiet,
@@ -193,19 +199,20 @@ _LOOPBACK: Mapping[str, str] = {
 """Variables of a Ray for this machine alone: no other address, and nobody else on the machine gets in."""
 
 
+_ADDRESS_HINT = "Check --ray-address: HOST:PORT as `ray start --head` says. Leave it out for a Ray of your own."
+_MACHINES_HINT = "overread has to be installed on every machine of the cluster, in this version."
+
+
 @contextlib.contextmanager
-def _told(where: str) -> Iterator[None]:
+def _told(title: str, hint: str) -> Iterator[None]:
     """Turn what Ray says when it does not come up into an error of ours."""
     try:
         yield
-    except OverreadError:
+    except (OverreadError, TimeoutError):
         raise
     except Exception as error:  # Ray raises plain exceptions of many kinds
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise OverreadError(
-            f"Ray on {where} cannot be used.", lines[0][:300],
-            "Check --ray-address (HOST:PORT as `ray start --head` says), or leave it out for a Ray of your own.",
-        ) from error  # fmt: skip
+        raise OverreadError(title, lines[0][:300], hint) from error
 
 
 @contextlib.contextmanager
@@ -299,7 +306,7 @@ class RayBackend:
         self._hands = [_Hand(kind.remote(self._post)) for _ in range(self._count)]
         started = [asyncio.ensure_future(_reply(hand.actor.start.remote())) for hand in self._hands]
         try:
-            with _told("the cluster"):
+            with _told("The cluster's workers do not start.", _MACHINES_HINT):
                 said = await asyncio.wait_for(asyncio.gather(*started), _READY_S)
         except TimeoutError as error:
             raise OverreadError(
@@ -312,7 +319,7 @@ class RayBackend:
             if one != _version():
                 raise OverreadError(
                     "The cluster's machines have another overread.", f"{one} there, {_version()} here.",
-                    "Install the same version on all.",
+                    _MACHINES_HINT,
                 )  # fmt: skip
 
     def _flush(self) -> None:
