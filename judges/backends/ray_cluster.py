@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import site
+import socket
 import sys
 import tempfile
 import traceback
@@ -33,7 +34,7 @@ MOST_IN_SHARD = 32
 """Questions of a shard; fewer where a worker asks fewer at a time."""
 _LINGER_S = 0.01
 """How long a shard waits to become full."""
-_READY_S = 60.0
+_READY_S, _REACHED_S = 60.0, 10.0
 _OBJECT_STORE_BYTES = 100 * 2**20
 _MOST_LOCAL_WORKERS = 16
 
@@ -162,6 +163,7 @@ def _started(address: str, workers: int) -> Iterator[Any]:
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address:
         ray = _imported()
+        _require_reachable(address)
         with _told(f"Ray at {address} cannot be used.", _ADDRESS_HINT):
             ray.init(address=address, **quiet)
         yield ray
@@ -178,6 +180,23 @@ def _started(address: str, workers: int) -> Iterator[Any]:
                 object_store_memory=_OBJECT_STORE_BYTES, **quiet,
             )  # fmt: skip
         yield ray
+
+
+def _require_reachable(address: str) -> None:
+    """Find out at once what Ray would take minutes to give up on.
+
+    Raises:
+        UsageError: this is no address, or nobody answers there.
+    """
+    if address == "auto":
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise UsageError(f"{address!r} is no address of a cluster.", "", _ADDRESS_HINT)
+    try:
+        socket.create_connection((host, int(port)), timeout=_REACHED_S).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"Nobody answers at {address}.", str(error), _ADDRESS_HINT) from error
 
 
 def _imported() -> Any:

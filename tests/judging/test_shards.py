@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -165,6 +166,19 @@ def test_options_that_do_not_go_with_the_engine_are_refused() -> None:
         with pytest.raises(UsageError, match=words):
             require_engine(engine, address, workers, others)
     require_engine("ray", "10.0.0.1:6379", 4, [])
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [("10.0.0.1", "no address of a cluster"), ("127.0.0.1:0", "Nobody answers"), ("127.0.0.1:99999", "Nobody answers")],
+)
+def test_an_address_without_a_cluster_is_told_at_once(
+    address: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+    with pytest.raises(UsageError, match=words) as refused, ray_cluster(address):
+        pass
+    assert "ray start --head" in refused.value.hint
 
 
 class LostError(Exception):
