@@ -27,15 +27,8 @@ from judges.setup import study_rubric
 from judges.verdict_reader import REJECTED, SERVER_ERROR
 from store.files import private_umask
 from store.items import StoredItem, get_items, get_texts
-from store.judging import (
-    BatchRequest,
-    Judged,
-    add_judge,
-    batch_requests,
-    judges_of_task,
-    write_judged,
-    write_requests,
-)
+from store.judged_rows import Judged
+from store.judging import BatchRequest, add_judge, batch_requests, judges_of_task, write_judged, write_requests
 from store.records import JudgeRecord, Problem, VerdictRecord
 from store.study import Study
 

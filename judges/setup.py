@@ -62,6 +62,11 @@ class JudgeOptions:
             self.logprobs, self.extra,
         )  # fmt: skip
 
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What makes a judge of this model another one: what is sent, and the file a local model comes from."""
+        return {**self.settings.as_json(), **self.identity}
+
 
 def require_name(option: str, name: str) -> str:
     """A model's or judge's name as the user gave it, without blanks around it; "" where none was given.
@@ -134,7 +139,7 @@ def make_askers(
 ) -> list[ChatAsker]:
     """One chat judge a task, all under one name that no other judge of this study bears."""
     prompts = [judge_prompt(study, task, options.language) for task in tasks]
-    parameters = {**options.settings.as_json(), **options.identity}
+    parameters = options.parameters
     if options.samples > 1:
         warm = {"sample_temperature": SAMPLE_TEMPERATURE} if options.temperature == 0 else {}
         parameters = {**parameters, "samples": options.samples, **warm}

@@ -10,14 +10,17 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from store.call_log import line_of
 from store.chains import now
-from store.database import in_transaction, told
+from store.database import told
 from store.errors import InputError
 from store.files import fsync_folder, sha256_of, told_of
-from store.judging import JUDGED_COLUMNS, Judged, judged_text, stage_judged, store_staged
+from store.judged_rows import ROW, Judged, line_members, put_staged, row_of, stage, staged_rows, text_of
+from store.paid_calls import JUDGE, VERDICT, put_judge
 from store.parquet import without_wildcards
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ _PART = ".part"
 _JUDGE = {"judge_task": "task", "judge_name": "name", "judge_model": "model", "judge_prompt": "prompt_version",
           "judge_parameters": "parameters"}  # fmt: skip
 """Columns that describe a verdict's judge: column of the shard → column of `judges`."""
-_COLUMNS = {"study_id": "VARCHAR", **dict.fromkeys(_JUDGE, "VARCHAR"), **JUDGED_COLUMNS}
+_COLUMNS = {"study_id": "VARCHAR", **dict.fromkeys(_JUDGE, "VARCHAR"), **ROW}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +61,13 @@ class ShardStore:
         """Write a shard and take it in; the future's result are the ids of the verdicts stored."""
         self.written += 1
         path = shard_folder(study) / f"{run_id}-{self.written:06}{SUFFIX}"
-        text = judged_text(run_id, judged)
+        text = text_of([row_of(run_id, one) for one in judged])
 
-        def work(connection: Any) -> set[str]:
+        def work(connection: Any) -> tuple[set[str], list[str]]:
             _write(connection, study, path, text)
             return _take_in(connection, study, path)
 
-        return study.writer.submit(work, urgent=False)
+        return study.keep_paid(work)
 
 
 def write_shard(study: Study, run_id: str, number: int, judged: Sequence[Judged]) -> Path:
@@ -74,7 +77,7 @@ def write_shard(study: Study, run_id: str, number: int, judged: Sequence[Judged]
         NotWrittenError: no space, no rights.
     """
     path = shard_folder(study) / f"{run_id}-{number:06}{SUFFIX}"
-    text = judged_text(run_id, judged)
+    text = text_of([row_of(run_id, one) for one in judged])
     study.writer.do(lambda connection: _write(connection, study, path, text), urgent=False)
     return path
 
@@ -94,7 +97,7 @@ def take_in_shards(study: Study) -> TakenIn:
     shards = verdicts = 0
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         if path.name not in known:
-            stored = study.writer.do(lambda c, path=path: _take_in(c, study, path), urgent=False)  # type: ignore[misc]
+            stored = study.keep_paid(partial(_take_in, study=study, path=path)).result()
             shards, verdicts = shards + bool(stored), verdicts + len(stored)
     return TakenIn(shards, verdicts)
 
@@ -105,7 +108,7 @@ def _write(connection: Any, study: Study, path: Path, text: str) -> None:
     judge = ", ".join(f"j.{column} AS {name}" for name, column in _JUDGE.items())
     with told_of(path), told(study.path):
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        stage_judged(connection, text)
+        stage(connection, text)
         study_id = study.study_id.replace("'", "''")
         connection.execute(
             f"""COPY (SELECT '{study_id}' AS study_id, {judge}, s.* FROM stage_judged s
@@ -125,28 +128,29 @@ def _make_durable(path: Path) -> None:
         os.close(handle)
 
 
-def _take_in(connection: Any, study: Study, path: Path) -> set[str]:
-    """Verdicts and the note that they were taken in, in one transaction. Writer thread only."""
+def _take_in(connection: Any, study: Study, path: Path) -> tuple[set[str], list[str]]:
+    """The ids of the verdicts stored, and the lines that the file of paid calls keeps of them. Inside a transaction."""
     with told_of(path):
         content = sha256_of(path)
+    if connection.execute("SELECT 1 FROM verdict_shards WHERE sha256 = ?", [content]).fetchone():
+        return set(), []
+    _stage_file(connection, study, path)
+    lines = [line_of(JUDGE, judge) for judge in _staged_judges(connection) if put_judge(connection, judge)]
+    rows = staged_rows(connection)
+    stored = put_staged(connection)
+    connection.execute(
+        "INSERT INTO verdict_shards VALUES (?, ?, ?, CAST(? AS TIMESTAMPTZ))",
+        [content, path.name, len(stored), now().isoformat()],
+    )
+    return stored, [*lines, *(line_of(VERDICT, line_members(row)) for row in rows if row["verdict_id"] in stored)]
 
-    def work() -> set[str]:
-        if connection.execute("SELECT 1 FROM verdict_shards WHERE sha256 = ?", [content]).fetchone():
-            return set()
-        _stage_file(connection, study, path)
-        connection.execute(
-            f"""INSERT INTO judges SELECT DISTINCT judge_id, {", ".join(_JUDGE)} FROM stage_judged
-            WHERE judge_task IS NOT NULL AND judge_id NOT IN (SELECT judge_id FROM judges)"""
-        )
-        stored = store_staged(connection)
-        connection.execute(
-            "INSERT INTO verdict_shards VALUES (?, ?, ?, CAST(? AS TIMESTAMPTZ))",
-            [content, path.name, len(stored), now().isoformat()],
-        )
-        return stored
 
-    with told(study.path):
-        return in_transaction(connection, work)
+def _staged_judges(connection: Any) -> list[dict[str, Any]]:
+    names = {"judge_id": "judge_id", **_JUDGE}
+    found = connection.execute(
+        f"SELECT DISTINCT {', '.join(names)} FROM stage_judged WHERE judge_task IS NOT NULL ORDER BY judge_id"
+    ).fetchall()
+    return [dict(zip(names.values(), row, strict=True)) for row in found]
 
 
 def _stage_file(connection: Any, study: Study, path: Path) -> None:

@@ -13,13 +13,13 @@ from store.errors import EXIT_NO, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from annotate.cli.full_run import FullRunGate
     from judges.backends.answer import AnswerFormat
     from judges.backends.ray_cluster import Cluster
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
-    from judges.gate.full_run import Passage
     from judges.panel import PanelResult
-    from judges.run import JudgeRun, RunResult, RunState, Scope
+    from judges.run import RunResult, RunState, Scope
     from judges.served import SplitBy
     from judges.setup import JudgeOptions
     from store.study import Study
@@ -78,6 +78,7 @@ def judge(
     batch_in: Annotated[list[Path] | None, typer.Option("--batch-in", help="Read a batch's output or errors.")] = None,
     gguf: Annotated[Path | None, typer.Option("--gguf", help="A model's file, served here.")] = None,
     room: Annotated[int, typer.Option("--context", min=512, help="For --gguf: tokens of prompt and answer.")] = 8192,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="For --gguf: of the processor; 0 for all.")] = 0,
     rule: Annotated[str, typer.Option("--rule", help="A rule instead of a model: exact, contains, token_f1 …")] = "",
     right: Annotated[str, typer.Option("--right", help="The label of a rule's match.")] = "",
     wrong: Annotated[str, typer.Option("--wrong", help="The label of a rule's mismatch.")] = "",
@@ -128,7 +129,7 @@ def judge(
             return
         if not model and not rule and gguf is None:
             raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
-        at_a_time = concurrency or (8 if gguf is None else 2)
+        at_a_time = concurrency or default_concurrency(gguf)
         options = JudgeOptions(
             model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort,
             cast("AnswerFormat", answer_format), samples=samples, language=language, concurrency=at_a_time,
@@ -142,26 +143,28 @@ def judge(
             _print(as_json, document, estimate_lines(needs, options))
             return
         if batch_out is not None:
-            through_the_gate(study, chosen, scopes, options, force, kind)
+            through_the_gate(study, chosen, scopes, options, force, kind, anchors_first=False)
             write_batches(study, chosen, scopes, options, batch_out, as_json)
             return
-        with local_model(gguf, options, room) as served:
-            passages = through_the_gate(study, chosen, scopes, served, force, kind)
+        with local_model(gguf, options, room, threads) as served:
+            gate = through_the_gate(study, chosen, scopes, served, force, kind)
             with cluster_of(engine, ray_address, workers) as cluster:
-                results = run_judges(study, chosen, scopes, served, kind, cluster, screen=screen)
+                results = run_judges(study, chosen, scopes, served, kind, cluster, screen=screen, gate=gate)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
         more: dict[str, Any] = {"drift": documents} if documents else {}
-        if passages:
-            more["gate"] = [passage.as_json() for passage in passages]
         lines = [line for result in results for line in result_lines(study, result)]
-        said = [passage.words for passage in passages if passage.words]
-        _print(as_json, {"runs": [result.as_json() for result in results], **more},
-               [*lines, *said, *_compared_lines(documents)])  # fmt: skip
+        _print(as_json, {"runs": [result.as_json() for result in results], **more, **gate.as_json()},
+               [*lines, *gate.lines(), *_compared_lines(documents)])  # fmt: skip
         _leave(results)
 
 
+def default_concurrency(gguf: Path | None) -> int:
+    """Calls at a time where nobody says how many: a server takes more than a model on this machine."""
+    return 8 if gguf is None else 2
+
+
 @contextmanager
-def local_model(gguf: Path | None, options: JudgeOptions, room: int) -> Iterator[JudgeOptions]:
+def local_model(gguf: Path | None, options: JudgeOptions, room: int, threads: int = 0) -> Iterator[JudgeOptions]:
     """The options with the address of a model that is served here while inside, if there is one."""
     if gguf is None:
         yield options
@@ -172,7 +175,7 @@ def local_model(gguf: Path | None, options: JudgeOptions, room: int) -> Iterator
     from judges.backends.gguf import KEY_VARIABLE, serving_gguf
 
     note(f"overread: loading {gguf.name} …")
-    with serving_gguf(gguf, concurrency=options.concurrency, context=room) as model:
+    with serving_gguf(gguf, concurrency=options.concurrency, context=room, threads=threads) as model:
         yield replace(
             options, model=options.model or model.name, base_url=model.base_url, key_variable=KEY_VARIABLE,
             identity={"gguf_sha256": model.sha256[:16]},
@@ -296,20 +299,22 @@ def through_the_gate(
     options: JudgeOptions,
     force: bool,
     kind: Kind,
-) -> list[Passage]:
-    """Ask the gate before everything is judged; [] when only some items are.
+    *,
+    anchors_first: bool = True,
+) -> FullRunGate:
+    """Ask the gate before everything is judged; without passages when only some items are.
 
     Raises:
         GateClosedError: it is not open for this judge, and nobody forces it.
     """
+    from annotate.cli.full_run import FullRunGate
     from judges.gate.full_run import pass_gate
     from store.study import now
 
     whole = [task for task, scope in zip(tasks, scopes, strict=True) if scope.which == "all"]
-    if not whole:
-        return []
-    askers = _askers(study, whole, options, kind, None)
-    return pass_gate(study, [asker.judge for asker in askers], force=force, at=now().isoformat())
+    judges = [asker.judge for asker in _askers(study, whole, options, kind, None)] if whole else []
+    passages = pass_gate(study, judges, force=force, at=now().isoformat(), anchors_first=anchors_first)
+    return FullRunGate(study, force, passages)
 
 
 def estimates(
@@ -409,10 +414,15 @@ def run_judges(
     cluster: Cluster | None = None,
     *,
     screen: bool = False,
+    gate: FullRunGate | None = None,
 ) -> Sequence[RunResult]:
     """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order.
 
     With `screen` the judge screen shows the progress. With `cluster` its workers ask, and verdicts come by shards.
+    `gate` is asked again where a judge or its server changed.
+
+    Raises:
+        typer.Exit: a signal ended the screen; its code is 128 and the signal's number.
     """
     import asyncio
 
@@ -421,7 +431,8 @@ def run_judges(
     async def whole(watch: Any) -> list[RunResult]:
         backend = _backend(options, kind, cluster)
         try:
-            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes, watch, cluster)
+            askers = _askers(study, tasks, options, kind, backend)
+            return await _one_by_one(study, askers, scopes, watch, cluster, gate)
         finally:
             if backend is not None:
                 await backend.close()
@@ -430,8 +441,11 @@ def run_judges(
         from annotate.cli.label import require_terminal
         from annotate.tui.screens.judge.screen import run_judge_app
 
-        require_terminal()
-        return run_judge_app(whole)
+        require_terminal("The judge screen", "Leave --screen out: it tells how far it is in a line.")
+        results, code = run_judge_app(whole)
+        if code:
+            raise typer.Exit(code)
+        return results
     return asyncio.run(whole(watched))
 
 
@@ -447,28 +461,35 @@ def _backend(options: JudgeOptions, kind: Kind, cluster: Cluster | None) -> Any:
 
 
 async def _one_by_one(
-    study: Study, askers: Sequence[Any], scopes: Sequence[Scope], watch: Any, cluster: Cluster | None
+    study: Study,
+    askers: Sequence[Any],
+    scopes: Sequence[Scope],
+    watch: Any,
+    cluster: Cluster | None,
+    gate: FullRunGate | None,
 ) -> list[RunResult]:
-    from judges.run import JudgeRun
-
-    results: list[RunResult] = []
-    for asker, scope in zip(askers, scopes, strict=True):
-        run = JudgeRun(study, asker, scope) if cluster is None else _on_cluster(study, asker, scope, cluster)
-        result = await watch(run)
-        results.append(result)
-        if result.outcome != "done":
-            break
-    return results
-
-
-def _on_cluster(study: Study, asker: Any, scope: Scope, cluster: Cluster) -> JudgeRun:
-    """A run whose calls the workers of a cluster share, and whose verdicts come by shards."""
     from dataclasses import replace
 
     from judges.run import JudgeRun
+    from store.judging import write_judged
     from store.shards import ShardStore
 
-    return JudgeRun(study, asker, replace(scope, concurrency=scope.concurrency * cluster.workers), ShardStore())
+    store = write_judged if cluster is None else ShardStore()
+    if cluster is not None:
+        scopes = [replace(scope, concurrency=scope.concurrency * cluster.workers) for scope in scopes]
+
+    results: list[RunResult] = []
+    for asker, scope in zip(askers, scopes, strict=True):
+        first = await gate.anchors_first(asker, scope, watch) if gate is not None else None
+        if first is not None:
+            results.append(first)
+            if first.outcome != "done" or first.error is not None:
+                break
+        run = JudgeRun(study, asker, scope, gate.on_change(scope) if gate is not None else None, store)
+        results.append(await watch(run))
+        if results[-1].outcome != "done":
+            break
+    return results
 
 
 def result_lines(study: Study, result: RunResult) -> Sequence[str]:
@@ -478,6 +499,7 @@ def result_lines(study: Study, result: RunResult) -> Sequence[str]:
 
     state = result.state
     said = [f"{state.judged:,} judged"]
+    said += [f"{state.kept:,} kept from a search"] if state.kept else []
     said += [f"{state.linked:,} taken over from identical inputs"] if state.linked else []
     said += [f"{state.given:,} settled without a call"] if state.given else []
     said += [f"{state.before:,} were there before"] if state.before else []

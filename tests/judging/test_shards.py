@@ -44,7 +44,7 @@ def judge_by(store: Store, study: Study, server: ChatServer, **more: Any) -> Run
     async def whole() -> RunResult:
         backend = chat_backend(given)
         asker = make_askers(study, [task_definitions(study)["qa"]], given, backend, make_budget(given))[0]
-        result = await JudgeRun(study, asker, Scope("qa", concurrency=given.concurrency), store).run()
+        result = await JudgeRun(study, asker, Scope("qa", concurrency=given.concurrency), store=store).run()
         await backend.close()
         return result
 
@@ -231,7 +231,7 @@ def judge_on_workers(
         backend = cluster_backend(given, Cluster(library, workers))
         asker = make_askers(study, [task_definitions(study)["qa"]], given, backend, make_budget(given))[0]
         scope = Scope("qa", concurrency=given.concurrency * workers)
-        result = await JudgeRun(study, asker, scope, ShardStore()).run()
+        result = await JudgeRun(study, asker, scope, store=ShardStore()).run()
         await backend.close()
         for worker in library.workers:
             await worker.close()
