@@ -22,6 +22,7 @@ from judges.backends.ray_cluster import Cluster, Reply, Worker, ray_cluster, sha
 from judges.collect import task_definitions
 from judges.run import JudgeRun, RunResult, Scope, Store
 from judges.setup import chat_backend, cluster_backend, make_askers, make_budget
+from store.call_log import calls_path
 from store.errors import InputError, UsageError
 from store.judging import Judged
 from store.shards import ShardStore, TakenIn, shard_folder, take_in_shards, write_shard
@@ -110,11 +111,12 @@ def test_a_shard_that_comes_twice_adds_nothing_not_even_a_failure(ten: Study) ->
 
 
 @pytest.mark.slow
-def test_after_a_rebuild_the_shards_bring_verdicts_and_judges_back(tmp_path: Path, overread_cli: Overread) -> None:
+def test_without_study_and_paid_calls_the_shards_bring_all_back(tmp_path: Path, overread_cli: Overread) -> None:
     path = make_study(tmp_path, rows(5))
     with Study.open(path) as study, serving(always("CORRECT")) as server:
         judge_by(ShardStore(), study, server)
     path.unlink()
+    calls_path(path).unlink()
     assert overread_cli("--study", path, "doctor", "--rebuild").exit_code == 0
     with Study.open(path) as study:
         assert study.rows("SELECT count(*) FROM judges") == [(0,)]
