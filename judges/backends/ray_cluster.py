@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import site
+import socket
 import sys
 import tempfile
 import traceback
@@ -33,7 +34,7 @@ MOST_IN_SHARD = 32
 """Questions of a shard; fewer where a worker asks fewer at a time."""
 _LINGER_S = 0.01
 """How long a shard waits to become full."""
-_READY_S = 60.0
+_READY_S, _REACHED_S = 60.0, 10.0
 _OBJECT_STORE_BYTES = 100 * 2**20
 _MOST_LOCAL_WORKERS = 16
 
@@ -104,6 +105,11 @@ class Worker:
         answers = await asyncio.gather(*(self._one(self._backend, question) for question in questions))
         return Reply(list(answers), self._backend.requests)
 
+    async def close(self) -> None:
+        """Close its connections."""
+        if self._backend is not None:
+            await self._backend.close()
+
     async def _one(self, backend: ChatBackend, question: Question) -> Answer | Unusable:
         try:
             return await backend.ask(question)
@@ -157,7 +163,8 @@ def _started(address: str, workers: int) -> Iterator[Any]:
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
     if address:
         ray = _imported()
-        with _told(address):
+        _require_reachable(address)
+        with _told(f"Ray at {address} cannot be used.", _ADDRESS_HINT):
             ray.init(address=address, **quiet)
         yield ray
         return
@@ -166,12 +173,30 @@ def _started(address: str, workers: int) -> Iterator[Any]:
         ray = _imported()
         # Ray looks up its machine's cloud provider over the network unless this file, which it seeks in the home, says.
         (folder / "ray_bootstrap_config.yaml").write_text("provider: {type: local}\n", encoding="utf-8")
-        with _told("this machine"), _variables({"HOME": str(folder), "PYTHONUSERBASE": site.getuserbase()}):
+        home = {"HOME": str(folder), "USERPROFILE": str(folder), "PYTHONUSERBASE": site.getuserbase()}
+        with _told("Ray did not start on this machine.", "Try again, or use --engine local."), _variables(home):
             ray.init(
                 address="local", num_cpus=count, include_dashboard=False, _temp_dir=str(folder / "r"),
                 object_store_memory=_OBJECT_STORE_BYTES, **quiet,
             )  # fmt: skip
         yield ray
+
+
+def _require_reachable(address: str) -> None:
+    """Find out at once what Ray would take minutes to give up on.
+
+    Raises:
+        UsageError: this is no address, or nobody answers there.
+    """
+    if address == "auto":
+        return
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdecimal():
+        raise UsageError(f"{address!r} is no address of a cluster.", "", _ADDRESS_HINT)
+    try:
+        socket.create_connection((host, int(port)), timeout=_REACHED_S).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"Nobody answers at {address}.", str(error), _ADDRESS_HINT) from error
 
 
 def _imported() -> Any:
@@ -193,19 +218,20 @@ _LOOPBACK: Mapping[str, str] = {
 """Variables of a Ray for this machine alone: no other address, and nobody else on the machine gets in."""
 
 
+_ADDRESS_HINT = "Check --ray-address: HOST:PORT as `ray start --head` says. Leave it out for a Ray of your own."
+_MACHINES_HINT = "overread has to be installed on every machine of the cluster, in this version."
+
+
 @contextlib.contextmanager
-def _told(where: str) -> Iterator[None]:
+def _told(title: str, hint: str) -> Iterator[None]:
     """Turn what Ray says when it does not come up into an error of ours."""
     try:
         yield
-    except OverreadError:
+    except (OverreadError, TimeoutError):
         raise
     except Exception as error:  # Ray raises plain exceptions of many kinds
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise OverreadError(
-            f"Ray on {where} cannot be used.", lines[0][:300],
-            "Check --ray-address (HOST:PORT as `ray start --head` says), or leave it out for a Ray of your own.",
-        ) from error  # fmt: skip
+        raise OverreadError(title, lines[0][:300], hint) from error
 
 
 @contextlib.contextmanager
@@ -299,7 +325,7 @@ class RayBackend:
         self._hands = [_Hand(kind.remote(self._post)) for _ in range(self._count)]
         started = [asyncio.ensure_future(_reply(hand.actor.start.remote())) for hand in self._hands]
         try:
-            with _told("the cluster"):
+            with _told("The cluster's workers do not start.", _MACHINES_HINT):
                 said = await asyncio.wait_for(asyncio.gather(*started), _READY_S)
         except TimeoutError as error:
             raise OverreadError(
@@ -312,7 +338,7 @@ class RayBackend:
             if one != _version():
                 raise OverreadError(
                     "The cluster's machines have another overread.", f"{one} there, {_version()} here.",
-                    "Install the same version on all.",
+                    _MACHINES_HINT,
                 )  # fmt: skip
 
     def _flush(self) -> None:

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
+import re
 import shutil
 import stat
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from annotate.cli.judge import require_engine, take_in_lost_shards
-from judges.backends.answer import Answer, ModelSettings, Question, ServerUnusableError
-from judges.backends.chat import Transport
-from judges.backends.ray_cluster import Cluster, Post, RayBackend, Reply, Unusable, ray_cluster, shard_size
+from judges.backends.answer import Question
+from judges.backends.ray_cluster import Cluster, Reply, Worker, ray_cluster, shard_size
 from judges.collect import task_definitions
 from judges.run import JudgeRun, RunResult, Scope, Store
-from judges.setup import chat_backend, make_askers, make_budget
-from judges.verdict_reader import SERVER_ERROR
+from judges.setup import chat_backend, cluster_backend, make_askers, make_budget
+from store.call_log import calls_path
 from store.errors import InputError, UsageError
 from store.judging import Judged
 from store.shards import ShardStore, TakenIn, shard_folder, take_in_shards, write_shard
 from store.study import Study
 from tests.commands import Overread
-from tests.judging.chat_server import ChatServer, always, serving
+from tests.judging.chat_server import ChatServer, Request, always, completion, serving, verdict
+from tests.judging.chat_server import Reply as HttpReply
 from tests.judging.conftest import make_study, rows
-from tests.judging.judge_runs import fates, judge, options
+from tests.judging.judge_runs import fates, judge, options, verdicts
 
 KEY = "sk-very-secret-indeed"
 STORED = """SELECT v.* EXCLUDE (import_id), c.* EXCLUDE (run_id, latency_ms, called_at) FROM verdicts v
@@ -108,11 +111,12 @@ def test_a_shard_that_comes_twice_adds_nothing_not_even_a_failure(ten: Study) ->
 
 
 @pytest.mark.slow
-def test_after_a_rebuild_the_shards_bring_verdicts_and_judges_back(tmp_path: Path, overread_cli: Overread) -> None:
+def test_without_study_and_paid_calls_the_shards_bring_all_back(tmp_path: Path, overread_cli: Overread) -> None:
     path = make_study(tmp_path, rows(5))
     with Study.open(path) as study, serving(always("CORRECT")) as server:
         judge_by(ShardStore(), study, server)
     path.unlink()
+    calls_path(path).unlink()
     assert overread_cli("--study", path, "doctor", "--rebuild").exit_code == 0
     with Study.open(path) as study:
         assert study.rows("SELECT count(*) FROM judges") == [(0,)]
@@ -166,6 +170,19 @@ def test_options_that_do_not_go_with_the_engine_are_refused() -> None:
     require_engine("ray", "10.0.0.1:6379", 4, [])
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [("10.0.0.1", "no address of a cluster"), ("127.0.0.1:0", "Nobody answers"), ("127.0.0.1:99999", "Nobody answers")],
+)
+def test_an_address_without_a_cluster_is_told_at_once(
+    address: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", ModuleType("ray"))
+    with pytest.raises(UsageError, match=words) as refused, ray_cluster(address):
+        pass
+    assert "ray start --head" in refused.value.hint
+
+
 class LostError(Exception):
     """What Ray raises of a worker that is gone."""
 
@@ -177,89 +194,108 @@ class Method:
         self.remote = call
 
 
-class Workers:
-    """Stands for the library: its workers answer by `script(shard)` of their own number."""
+class InThisProcess:
+    """Stands for the library: real workers, but in this process. `lost` are the numbers of those that go away."""
 
-    def __init__(self, *scripts: Any) -> None:
-        self.scripts, self.made, self.asked = scripts, 0, list[tuple[int, int]]()
+    def __init__(self, lost: Sequence[int] = ()) -> None:
+        self._lost, self.asked = lost, list[tuple[int, int]]()
+        self.workers: list[Worker] = []
         self.exceptions = type("exceptions", (), {"RayError": LostError})
 
-    def remote(self, kind: type) -> Workers:
-        return Maker(self)  # type: ignore[return-value]
+    def remote(self, kind: type[Worker]) -> Any:
+        make = Method(lambda post: self._actor(kind(post)))
+        return type("made", (), {"options": lambda _, **__: make})()
 
     def kill(self, actor: Any) -> None:
         actor.killed = True
 
+    def _actor(self, worker: Worker) -> Any:
+        number = len(self.workers)
+        self.workers.append(worker)
 
-class Maker:
-    def __init__(self, workers: Workers) -> None:
-        self._workers = workers
+        async def ask(questions: Sequence[Question]) -> Reply:
+            self.asked.append((number, len(questions)))
+            if number in self._lost:
+                raise LostError
+            reply: Reply = pickle.loads(pickle.dumps(await worker.ask(pickle.loads(pickle.dumps(questions)))))
+            return reply
 
-    def options(self, **_: Any) -> Maker:
-        return self
-
-    def remote(self, post: Post) -> Any:
-        number = self._workers.made
-        self._workers.made += 1
-
-        async def start() -> str:
-            from judges.backends.ray_cluster import _version
-
-            return _version()
-
-        async def ask(shard: Sequence[Question]) -> Reply:
-            self._workers.asked.append((number, len(shard)))
-            await asyncio.sleep(0)
-            answers = [self._workers.scripts[number](question) for question in shard]
-            return Reply(answers, sum(size for worker, size in self._workers.asked if worker == number))
-
-        return type("actor", (), {"start": Method(start), "ask": Method(ask)})
+        return type("actor", (), {"start": Method(worker.start), "ask": Method(ask)})
 
 
-def right(question: Question) -> Answer:
-    return Answer(text=str(question.seed))
+def judge_on_workers(
+    study: Study, server: ChatServer, library: InThisProcess, workers: int = 2, **more: Any
+) -> RunResult:  # fmt: skip
+    """Run the judge over all items by shards that workers ask about."""
+    given = options(server, **{"concurrency": 4, **more})
 
-
-def lost(question: Question) -> Answer:
-    raise LostError
-
-
-def asked(workers: Workers, count: int, concurrency: int = 4) -> list[Answer | BaseException]:
-    """What comes of so many questions, asked at once."""
-    post = Post(ModelSettings("m"), "", "KEY", concurrency, Transport())
-
-    async def whole() -> list[Answer | BaseException]:
-        backend = RayBackend(Cluster(workers, len(workers.scripts)), post)
-        questions = [Question([], {}, seed=number) for number in range(count)]
-        found = await asyncio.gather(*(backend.ask(one) for one in questions), return_exceptions=True)
-        assert backend.requests == sum(size for worker, size in workers.asked if workers.scripts[worker] is not lost)
+    async def whole() -> RunResult:
+        backend = cluster_backend(given, Cluster(library, workers))
+        asker = make_askers(study, [task_definitions(study)["qa"]], given, backend, make_budget(given))[0]
+        scope = Scope("qa", concurrency=given.concurrency * workers)
+        result = await JudgeRun(study, asker, scope, store=ShardStore()).run()
         await backend.close()
-        return list(found)
+        for worker in library.workers:
+            await worker.close()
+        return result
 
     return asyncio.run(whole())
 
 
-def test_shards_go_to_the_idlest_worker_and_every_asker_gets_its_own_answer() -> None:
-    workers = Workers(right, right)
-    assert [one.text for one in asked(workers, 10) if isinstance(one, Answer)] == [str(n) for n in range(10)]
-    assert sorted(workers.asked) == [(0, 2), (0, 4), (1, 4)], "the last one is not full and does not wait for more"
+def test_shards_go_to_the_idlest_worker_and_every_asker_gets_its_own_answer(tmp_path: Path) -> None:
+    def script(request: Request) -> HttpReply:
+        number = int(re.findall(r"Question (\d+)", request.text)[0])
+        return HttpReply(completion(verdict("CORRECT" if number % 3 else "INCORRECT")))
+
+    library = InThisProcess()
+    with Study.open(make_study(tmp_path, rows(30))) as study, serving(script, latency=0.01) as server:
+        result = judge_on_workers(study, server, library)
+        assert (result.outcome, result.state.requests, server.count) == ("done", 30, 30)
+        labels = [label for label, _ in verdicts(study)]
+    assert labels == ["CORRECT" if number % 3 else "INCORRECT" for number in range(30)]
+    assert {worker for worker, _ in library.asked} == {0, 1} and max(size for _, size in library.asked) == 4
 
 
-def test_a_lost_worker_leaves_failures_of_the_way_and_the_others_go_on() -> None:
-    workers = Workers(lost, right)
-    found = asked(workers, 8)
-    assert [one.failure for one in found if isinstance(one, Answer)] == [SERVER_ERROR] * 4 + [""] * 4
+def test_a_lost_worker_leaves_failures_of_the_way_and_the_others_go_on(ten: Study) -> None:
+    with serving(always("CORRECT")) as server:
+        result = judge_on_workers(ten, server, InThisProcess(lost=[0]))
+        failed = result.state.failures["server_error"]
+        assert result.outcome == "done" and failed == 4 and result.state.judged == 6
+        assert judge_on_workers(ten, server, InThisProcess()).state.judged == 4, "the same command asks again"
+    assert fates(ten) == {"CORRECT": 10}
 
 
-def test_without_any_worker_left_the_run_ends_and_nothing_is_marked_failed() -> None:
-    found = asked(Workers(lost), 4)
-    assert all(isinstance(one, ServerUnusableError) and "No worker" in one.title for one in found)
+def test_without_any_worker_left_the_run_ends_and_nothing_is_marked_failed(ten: Study) -> None:
+    with serving(always("CORRECT")) as server:
+        result = judge_on_workers(ten, server, InThisProcess(lost=[0, 1]))
+    assert result.outcome == "unusable" and result.error is not None and "No worker" in result.error.title
+    assert set(fates(ten)) <= {"(server_error)"} and len(verdicts(ten)) < 10
 
 
-def test_a_server_that_cannot_be_used_is_told_and_what_was_answered_is_kept() -> None:
-    def script(question: Question) -> Answer | Unusable:
-        return Unusable("No money.", "words", "Top it up.") if question.seed == 2 else right(question)
+def test_a_changed_server_splits_the_judge_and_its_anchors_are_judged_again(tmp_path: Path) -> None:
+    def script(request: Request) -> HttpReply:
+        return HttpReply(completion(verdict("CORRECT"), model="test-model-1" if request.number < 8 else "test-model-2"))
 
-    found = asked(Workers(script), 4)
-    assert [type(one) for one in found] == [Answer, Answer, ServerUnusableError, Answer]
-    assert str(found[2]) == "No money.\nwords\nTop it up."
+    with Study.open(make_study(tmp_path, rows(20))) as study, serving(script) as server:
+        result = judge_on_workers(study, server, InThisProcess(), workers=1)
+        counts = dict(study.rows("SELECT name, count(*) FROM verdicts JOIN judges USING (judge_id) GROUP BY name"))
+        [(name, drift)] = result.changes
+        assert counts == {"gpt-4o": 8, name: 20} and (drift.both, drift.anchors) == (8, 8)
+        assert server.count == 28
+
+
+def test_a_cap_is_never_passed(tmp_path: Path) -> None:
+    with Study.open(make_study(tmp_path, rows(40))) as study, serving(always("CORRECT")) as server:
+        result = judge_on_workers(study, server, InThisProcess(), max_cost=0.1, max_tokens=200)
+        spent = study.rows("SELECT sum(cost) FROM verdicts")[0][0]
+    assert result.outcome == "cap" and 0 < result.state.judged < 40
+    assert spent == pytest.approx(result.state.spent) and spent <= 0.1
+
+
+def test_a_server_that_takes_no_part_is_told_with_its_remedy(ten: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(lambda _: HttpReply({"error": {"message": "bad key"}}, 401)) as server:
+        result = judge_on_workers(ten, server, InThisProcess())
+        assert result.error is not None and "valid key" in result.error.title and fates(ten) == {}
+        monkeypatch.setenv("OPENAI_API_KEY", "ключ")
+        with_key = judge_on_workers(ten, server, InThisProcess())
+        assert with_key.error is not None and "each machine takes its own key" in with_key.error.hint
