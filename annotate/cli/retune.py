@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +13,7 @@ from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
     from annotate.tui.screens.retune.state import RetuneState
+    from judges.backends.prices import Price
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.retune.halt import Halt
     from judges.retune.retune import Plan, Result, Retune
@@ -54,12 +55,17 @@ def retune(
     split_column: Annotated[str, typer.Option("--split-column", help="The benchmark's own split: its slice.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how many calls it takes at most.")] = False,
     max_cost: Annotated[float | None, typer.Option("--max-cost", min=0, help="Stop before dollars pass this.")] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, help="Most calls at a time.")] = 8,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", min=0, help="Most calls at a time; 8, or 2 of --gguf.")
+    ] = 0,
     temperature: Annotated[float, typer.Option("--temperature", min=0, help="Of the judge.")] = 0.0,
     max_tokens: Annotated[int, typer.Option("--max-tokens", min=1, help="Longest answer of the judge.")] = 2048,
     key_env: Annotated[str, typer.Option("--key-env", help="The variable that holds the key.")] = "OPENAI_API_KEY",
     timeout: Annotated[float, typer.Option("--timeout", min=0.1, help="Seconds for one call.")] = 120.0,
     prices: Annotated[Path | None, typer.Option("--prices", help="A price table, FILE.toml.")] = None,
+    gguf: Annotated[Path | None, typer.Option("--gguf", help="The judge's file, served here; it proposes too.")] = None,
+    room: Annotated[int, typer.Option("--context", min=512, help="For --gguf: tokens of prompt and answer.")] = 8192,
+    threads: Annotated[int, typer.Option("--threads", min=0, help="For --gguf: of the processor; 0 for all.")] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of the split and of the search.")] = 0,
     past: Annotated[bool, typer.Option("--past", help="Look at the searches of this study; calls nobody.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="No screen: a line of progress.")] = False,
@@ -68,14 +74,14 @@ def retune(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
-    from annotate.cli.judge import chosen_tasks
+    from annotate.cli.judge import chosen_tasks, default_concurrency, local_model
     from annotate.cli.label import can_draw, has_terminal
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
     from judges.retune.adapter import Settings
     from judges.retune.retune import Retune
-    from judges.setup import JudgeOptions, judge_prompt
+    from judges.setup import JudgeOptions, judge_prompt, make_budget, require_name
     from store.study import Study
 
     on_screen = not plain and not as_json and not dry_run and has_terminal() and can_draw()
@@ -84,13 +90,14 @@ def retune(
             tell_notices(study)
             look_back(study, chosen_tasks(study, [task] if task else []), annotator, role, as_json, on_screen)
         return
-    if not model:
+    model, reflect_model = require_name("--model", model), require_name("--reflect-model", reflect_model)
+    if not model and gguf is None:
         raise UsageError("Which model is the judge?", "", "overread retune --task qa --model gpt-4o-mini …")
-    if not reflect_model and not edit:
+    if not reflect_model and not edit and gguf is None:
         raise UsageError("Which model proposes rules?", "", "Say --reflect-model, or --edit to write them yourself.")
     options = JudgeOptions(
-        model, base_url, key_env, temperature=temperature, max_tokens=max_tokens, concurrency=concurrency,
-        timeout_s=timeout, max_cost=max_cost, prices=prices,
+        model, base_url, key_env, temperature=temperature, max_tokens=max_tokens,
+        concurrency=concurrency or default_concurrency(gguf), timeout_s=timeout, max_cost=max_cost, prices=prices,
     )  # fmt: skip
     reflect = JudgeOptions(
         reflect_model, reflect_url or base_url, key_env, temperature=1.0, seed=seed, max_tokens=8192, format="text",
@@ -112,12 +119,14 @@ def retune(
             plan = found.plan()
             if as_json:
                 print_json({"dry_run": plan.as_json()})
-            for line in () if as_json else _plan_lines(plan, options):
+            for line in () if as_json else _plan_lines(plan, options.model or str(gguf), make_budget(options).price):
                 say(line)
             return
         by_hand = edited(found.prompt.texts, language) if edit else None
-        work = Work(found, options, None if edit else reflect, by_hand)
-        result = _on_screen(work, annotator, role) if on_screen else work.watched()
+        with local_model(gguf, options, room, threads) as served:
+            own = reflect if reflect_model or gguf is None else _same_server(reflect, served)
+            work = Work(found, served, None if edit else own, by_hand)
+            result = _on_screen(work, annotator, role) if on_screen else work.watched()
         if as_json:
             print_json(result.as_json())
         else:
@@ -127,20 +136,25 @@ def retune(
         raise typer.Exit(EXIT_NO)
 
 
-def _plan_lines(plan: Plan, options: JudgeOptions) -> Iterator[str]:
-    from judges.setup import make_budget
+def _same_server(reflect: JudgeOptions, served: JudgeOptions) -> JudgeOptions:
+    """The judge's own model, served here, as the one that proposes."""
+    return replace(
+        reflect, model=served.model, base_url=served.base_url, key_variable=served.key_variable,
+        identity=served.identity,
+    )  # fmt: skip
 
+
+def _plan_lines(plan: Plan, model: str, price: Price | None) -> Iterator[str]:
     yield f"labelled items: train {plan.train}, val {plan.val}, sealed test {plan.test}"
     for part, counts in plan.labels.items():
         yield f"  {part}: " + ", ".join(f"{label} {count}" for label, count in counts.items())
     yield f"at most {plan.judge_calls:,} calls of the judge (about {plan.judge_tokens:,} tokens in)"
     yield f"at most {plan.reflections:,} calls of the reflecting model"
-    price = make_budget(options).price
     if price is not None:
         out = plan.judge_calls * 150
         yield f"about ${price.of(plan.judge_tokens, out):,.2f} for the judge at most; nothing was called"
     else:
-        yield f"Nobody knows what {options.model} costs; --prices FILE says it. Nothing was called."
+        yield f"Nobody knows what {model} costs; --prices FILE says it. Nothing was called."
 
 
 class Work:
@@ -168,9 +182,15 @@ class Work:
 
     def watched(self) -> Result:
         """Run it with a line of progress; Ctrl-C ends it, and everything that was answered is kept."""
+        from annotate.cli.output import note
+
         progress = _Progress(self.found)
         try:
             return self.run(progress.tell)
+        except KeyboardInterrupt:
+            progress.done()
+            note(f"overread: stopped after {self.found.tally.asked:,} calls, all kept; the same command goes on.")
+            raise
         finally:
             progress.done()
 
@@ -250,7 +270,7 @@ def look_back(
     if not found:
         raise UsageError("There are no searches in this study yet.", "", "overread retune --help")
     if as_json:
-        print_json({"searches": [dataclasses.asdict(log) for logs in found.values() for log in logs]})
+        print_json({"searches": [asdict(log) for logs in found.values() for log in logs]})
     elif on_screen:
         if len(found) > 1:
             names = ", ".join(found)

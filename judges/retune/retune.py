@@ -34,7 +34,8 @@ from judges.retune.reflection import Example, components
 from judges.retune.splits import ensure_split, unseal
 from store.errors import NotEnoughError
 from store.judge_rubrics import add_rubric
-from store.judging import Call, Judged, add_judge, write_judged
+from store.judged_rows import Call, Judged
+from store.judging import add_judge, write_judged
 from store.records import JudgeRecord, VerdictRecord, digest
 from store.splits import openings_of
 from store.study import now
@@ -220,7 +221,7 @@ class Retune:
         labels = [[one.item_id, one.item.content_hash, one.label, one.note] for one in [*self.train, *self.val]]
         return digest(
             "retune", self.task.task, self.split.split_id, self.prompt.version, options.model,
-            options.settings.as_json(), reflect.settings.as_json() if reflect else None,
+            options.parameters, reflect.parameters if reflect else None,
             reflect.model if reflect else None, own.proposals, own.minibatch, own.patience, own.examples, own.seed,
             dict(by_hand or {}), labels,
         )  # fmt: skip
@@ -256,7 +257,7 @@ class Retune:
         study_log.begin(self.study, identity, self.task.task, kept_settings, self.at)
         judging = Judging(
             self.study, self.prompt, options.settings, backend, budget, runner,
-            concurrency=options.concurrency, told=lambda: told(self), halt=halt,
+            concurrency=options.concurrency, identity=options.identity, told=lambda: told(self), halt=halt,
         )  # fmt: skip
         self.tally, self._budgets = judging.tally, (budget, *(reflect[2:] if reflect else ()))
 
@@ -298,8 +299,8 @@ class Retune:
     ) -> list[Refused]:
         options, backend, budget = reflect
         reflector = Reflector(
-            self.study, self.task.task, options.settings, backend, budget, runner, tally=judging.tally,
-            halt=judging.halt,
+            self.study, self.task.task, options.settings, backend, budget, runner, options.identity,
+            tally=judging.tally, halt=judging.halt,
         )  # fmt: skip
         languages = components(self.prompt.texts, [*self.train, *self.val], self.prompt)
 

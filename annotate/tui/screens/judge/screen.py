@@ -120,6 +120,8 @@ class JudgeApp(OverreadApp[None]):
     async def _all(self) -> None:
         try:
             self.results = await self._work(self._watch)
+            refused = [str(result.error) for result in self.results if result.error is not None]
+            self.view.fault = refused[0] if refused else self.view.fault
         except OverreadError as error:
             self.refusal, self.view.fault = error, str(error)
         except Exception as error:

@@ -18,6 +18,7 @@ OUTCOMES = {
     "stopped": "stopped; the same command goes on",
     "cap": "stopped: the next call could pass the cost cap",
     "unusable": "ended: the server cannot be used",
+    "refused": "ended: the gate is not open for what the server became",
 }
 
 
@@ -109,7 +110,7 @@ def result_lines(result: RunResult) -> list[Line]:
     state = result.state
     return [
         [Span(safe_line(f"{result.task}, judged by {result.judge}"), "judge"), Span(f"   {OUTCOMES[result.outcome]}")],
-        [Span(f"verdicts  {state.judged + state.linked + state.given:,} of {state.slots:,}, {state.before:,} before")],
+        [Span(f"verdicts  {state.read:,} of {state.slots:,}, {state.before:,} before")],
         [Span(f"calls     {state.requests:,}   cost {money(state.spent, state.cap)}")],
         failure_line(state),
         *([Span(safe_line(f"the server changed; from then on: {name}: {drift.words}", 400), "warning")]

@@ -214,8 +214,8 @@ class LabelScreen(DeskScreen):
     def _show_item(self) -> None:
         self.set_class(self._has_parts, "-parts")
         self._reader.show(self.desk.current)
-        names_model = self._reader.names_model
-        self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, names_model=names_model))
+        cautions = self._reader.cautions
+        self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, cautions))
         self.show_keys()
         if self.desk.guard.painted_at is None:
             self.call_after_refresh(self._painted)
