@@ -122,7 +122,7 @@ def retune(
             for line in () if as_json else _plan_lines(plan, options.model or str(gguf), make_budget(options).price):
                 say(line)
             return
-        by_hand = edited(found.prompt.texts, language) if edit else None
+        by_hand = edited(found.task, found.prompt.texts, language) if edit else None
         with local_model(gguf, options, room, threads) as served:
             own = reflect if reflect_model or gguf is None else _same_server(reflect, served)
             work = Work(found, served, None if edit else own, by_hand)
@@ -392,18 +392,17 @@ def _promotion_lines(result: Result) -> Iterator[str]:
     yield from (f"  {reason}" for reason in found.reasons)
 
 
-def edited(texts: Mapping[str, str], language: str) -> dict[str, str]:
+def edited(task: TaskDefinition, texts: Mapping[str, str], language: str) -> dict[str, str]:
     """The rubric as a person leaves it in their editor.
 
     Raises:
-        UsageError: no editor, no such language, no text, or nothing was changed.
+        UsageError: no editor, no such language, or the text cannot take the place of the present one.
     """
     from annotate.editor import edited_text
+    from judges.rubric_edit import require_edited
 
     chosen = language or next(iter(texts))
     if chosen not in texts:
         raise UsageError(f"There is no rubric in {chosen!r}.", "", f"There is: {', '.join(texts)}.")
     text = edited_text(texts[chosen], f"rubric.{chosen}.md")
-    if not text or text == texts[chosen].strip():
-        raise UsageError("The rubric is as it was.", "Nothing was judged.")
-    return {**texts, chosen: text}
+    return {**texts, chosen: require_edited(text, texts[chosen], task)}

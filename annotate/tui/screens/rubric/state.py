@@ -92,9 +92,15 @@ def _judge_versions(study: Study, subject: Subject) -> list[Version]:
         [name],
     )
     used = dict(rows)
+
+    def given(texts: Mapping[str, str]) -> int:
+        """Verdicts of judges that were told this, in whichever languages they were asked."""
+        languages = ("auto", *texts)
+        return sum(used.get(replace(prompt, texts=texts, language=one).version, 0) for one in languages)
+
     return [
         Version(one.version, one.texts.get(subject.language, ""), one.at, one.origin,
-                used.get(replace(prompt, texts=one.texts).version, 0), dict(one.texts))
+                given(one.texts), dict(one.texts))
         for one in rubric_versions(study, name)
     ]  # fmt: skip
 
@@ -176,10 +182,13 @@ class RubricState:
             made = add_rubric(self.study, subject.task.task, texts, "edited", at).version
             follows = "a judge that is told this is another judge"
         else:
+            told = study_rubric(self.study, subject.task).version
             made = revise_task(self.study, {**newest.whole, "rubric": edited}, at)
+            tasks = task_definitions(self.study)
+            self.subjects = subjects_of(self.study, list(tasks.values()), judges=not self._closed)
             follows = "labels from now on carry it; those given before keep theirs"
-            tasks = list(task_definitions(self.study).values())
-            self.subjects = subjects_of(self.study, tasks, judges=not self._closed)
+            if study_rubric(self.study, tasks[subject.task.task]).version != told:
+                follows += "; the judge is told the same words, so it is another judge from now on"
         self._read.clear()
         self.row = 0
         self.message, self.refused = f"saved as version {made}: {follows}", False
