@@ -74,6 +74,7 @@ def retune(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
+    from annotate.cli.audit import asking
     from annotate.cli.judge import chosen_tasks, default_concurrency, local_model
     from annotate.cli.label import can_draw, has_terminal
     from annotate.cli.main import study_path
@@ -105,6 +106,7 @@ def retune(
     )  # fmt: skip
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        who = asking(study, annotator, role, "retune")[0] if on_screen else ""
         chosen = chosen_tasks(study, [task] if task else [])
         if len(chosen) > 1:
             names = ", ".join(one.task for one in chosen)
@@ -126,7 +128,7 @@ def retune(
         with local_model(gguf, options, room, threads) as served:
             own = reflect if reflect_model or gguf is None else _same_server(reflect, served)
             work = Work(found, served, None if edit else own, by_hand)
-            result = _on_screen(work, annotator, role) if on_screen else work.watched()
+            result = _on_screen(work, who) if on_screen else work.watched()
         if as_json:
             print_json(result.as_json())
         else:
@@ -212,19 +214,16 @@ class Work:
                     runner.run(one.close())
 
 
-def _on_screen(work: Work, annotator: str, role: str) -> Result:
-    """Run it under the retune screen, which somebody in the middle of a queue may not see.
+def _on_screen(work: Work, who: str) -> Result:
+    """Run it under the retune screen, as `who` may see it.
 
     Raises:
-        UsageError: the person is in the middle of a queue.
         OverreadError: what ended the search early.
         typer.Exit: a signal ended the screen.
     """
-    from annotate.cli.audit import asking
     from annotate.tui.retune_app import run_retune_app
     from judges.retune.halt import Halt
 
-    who, _ = asking(work.found.study, annotator, role, "retune")
     halt = Halt()
     result, code = run_retune_app(*live_state(work, who, halt), halt)
     if code or result is None:
