@@ -21,7 +21,7 @@ from judges.retune.halt import Halt, SearchStoppedError
 from judges.retune.retune import Result, Retune
 from judges.retune.study_log import searches
 from judges.setup import JudgeOptions, chat_backend, judge_prompt, make_budget
-from store.errors import NotEnoughError
+from store.errors import NotEnoughError, SaveError
 from store.judge_rubrics import current_rubric
 from store.splits import openings_of
 from store.study import Study
@@ -113,6 +113,24 @@ def test_a_search_that_was_stopped_goes_on_and_pays_nothing_twice(tmp_path: Path
         result = retuned(study, server, prices=prices)
         assert result.outcome == "better" and max(models.prompts.values()) == 1
         assert result.tally.kept >= paid and len(searches(study, TASK)) == 1
+
+
+@pytest.mark.slow
+def test_a_candidate_that_cannot_be_noted_ends_the_search_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise SaveError("The disk is full.", "item text", "Free some space.")
+
+    monkeypatch.setattr("judges.retune.study_log.note_candidate", full)
+    models = Models()
+    with (
+        small_table(tmp_path / "s.duckdb", notes=30) as study,
+        serving(models) as server,
+        pytest.raises(SaveError, match="The disk is full"),
+    ):
+        retuned(study, server, Settings(proposals=3, examples=0))
+    assert not models.reflected and "item text" not in capfd.readouterr().err
 
 
 @pytest.mark.slow
