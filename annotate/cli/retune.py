@@ -74,6 +74,7 @@ def retune(
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
+    from annotate.cli.audit import asking
     from annotate.cli.judge import chosen_tasks, default_concurrency, local_model
     from annotate.cli.label import can_draw, has_terminal
     from annotate.cli.main import study_path
@@ -105,6 +106,7 @@ def retune(
     )  # fmt: skip
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        who = asking(study, annotator, role, "retune")[0] if on_screen else ""
         chosen = chosen_tasks(study, [task] if task else [])
         if len(chosen) > 1:
             names = ", ".join(one.task for one in chosen)
@@ -122,11 +124,11 @@ def retune(
             for line in () if as_json else _plan_lines(plan, options.model or str(gguf), make_budget(options).price):
                 say(line)
             return
-        by_hand = edited(found.prompt.texts, language) if edit else None
+        by_hand = edited(found.task, found.prompt.texts, language) if edit else None
         with local_model(gguf, options, room, threads) as served:
             own = reflect if reflect_model or gguf is None else _same_server(reflect, served)
             work = Work(found, served, None if edit else own, by_hand)
-            result = _on_screen(work, annotator, role) if on_screen else work.watched()
+            result = _on_screen(work, who) if on_screen else work.watched()
         if as_json:
             print_json(result.as_json())
         else:
@@ -212,19 +214,16 @@ class Work:
                     runner.run(one.close())
 
 
-def _on_screen(work: Work, annotator: str, role: str) -> Result:
-    """Run it under the retune screen, which somebody in the middle of a queue may not see.
+def _on_screen(work: Work, who: str) -> Result:
+    """Run it under the retune screen, as `who` may see it.
 
     Raises:
-        UsageError: the person is in the middle of a queue.
         OverreadError: what ended the search early.
         typer.Exit: a signal ended the screen.
     """
-    from annotate.cli.audit import asking
     from annotate.tui.retune_app import run_retune_app
     from judges.retune.halt import Halt
 
-    who, _ = asking(work.found.study, annotator, role, "retune")
     halt = Halt()
     result, code = run_retune_app(*live_state(work, who, halt), halt)
     if code or result is None:
@@ -392,18 +391,17 @@ def _promotion_lines(result: Result) -> Iterator[str]:
     yield from (f"  {reason}" for reason in found.reasons)
 
 
-def edited(texts: Mapping[str, str], language: str) -> dict[str, str]:
+def edited(task: TaskDefinition, texts: Mapping[str, str], language: str) -> dict[str, str]:
     """The rubric as a person leaves it in their editor.
 
     Raises:
-        UsageError: no editor, no such language, no text, or nothing was changed.
+        UsageError: no editor, no such language, or the text cannot take the place of the present one.
     """
     from annotate.editor import edited_text
+    from judges.rubric_edit import require_edited
 
     chosen = language or next(iter(texts))
     if chosen not in texts:
         raise UsageError(f"There is no rubric in {chosen!r}.", "", f"There is: {', '.join(texts)}.")
     text = edited_text(texts[chosen], f"rubric.{chosen}.md")
-    if not text or text == texts[chosen].strip():
-        raise UsageError("The rubric is as it was.", "Nothing was judged.")
-    return {**texts, chosen: text}
+    return {**texts, chosen: require_edited(text, texts[chosen], task)}

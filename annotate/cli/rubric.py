@@ -28,6 +28,8 @@ def rubric(
     file: Annotated[Path | None, typer.Option("--file", help="Take the text from a file instead.")] = None,
     history: Annotated[bool, typer.Option("--history", help="List its versions.")] = False,
     plain: Annotated[bool, typer.Option("--plain", help="No screen: print it.")] = False,
+    annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who looks.")] = "",
+    role: Annotated[str, typer.Option("--as", help="lead: look although you still label; it is recorded.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Show or change the rubric that a judge of this study gets. Every version is kept; a changed one is another judge.
@@ -50,7 +52,7 @@ def rubric(
         tell_notices(study)
         asked = edit or file is not None or history or plain or as_json
         if not asked and has_terminal() and can_draw():
-            _look(study, task)
+            _look(study, task, annotator, role)
             return
         definition = _one_task(study, task)
         current = study_rubric(study, definition)
@@ -74,20 +76,24 @@ def rubric(
             say(line)
 
 
-def _look(study: Study, task: str) -> None:
-    """The rubric screen, at a task.
+def _look(study: Study, task: str, annotator: str, role: str) -> None:
+    """The rubric screen, at a task; without the judge's rubrics for somebody in the middle of a queue.
 
     Raises:
         UsageError: there is no such task. SaveError: an edited rubric was not saved.
         typer.Exit: a signal ended the screen.
     """
+    from annotate.cli.label import user_name
+    from annotate.desk.closed import closed_words, require_open
     from annotate.tui.rubric_app import run_rubrics
     from annotate.tui.screens.rubric.state import RubricState
     from judges.collect import task_definitions
 
     if task:
         _one_task(study, task)
-    if code := run_rubrics(RubricState(study, list(task_definitions(study).values()), task)):
+    who = annotator.strip() or user_name()
+    closed = "" if role and require_open(study, who, role, "rubric") else closed_words(study, who)
+    if code := run_rubrics(RubricState(study, list(task_definitions(study).values()), task, closed)):
         raise typer.Exit(code)
 
 

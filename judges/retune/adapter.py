@@ -229,15 +229,26 @@ class _Silent:
 
 
 class _Watcher:
-    """Notes every candidate that reaches val, as soon as it does."""
+    """Notes every candidate that reaches val, as soon as it does.
+
+    Attributes:
+        fault: why one could not be noted; it ends the search (gepa logs what a callback raises, and goes on).
+    """
 
     def __init__(self, adapter: RubricAdapter, val: Sequence[TuneItem], noted: Callable[[Candidate], None]) -> None:
         self._adapter, self._val, self._noted = adapter, val, noted
         self.best = -math.inf
         self.best_iteration = 0
+        self.fault: Exception | None = None
 
     def on_valset_evaluated(self, event: Mapping[str, Any]) -> None:
         """gepa has scored a candidate on val."""
+        try:
+            self._note(event)
+        except Exception as fault:
+            self.fault = fault
+
+    def _note(self, event: Mapping[str, Any]) -> None:
         texts = dict(event["candidate"])
         outcomes = self._adapter.outcomes[tuple(sorted(texts.items()))]
         number, score = int(event["candidate_idx"]), balanced(self._val, outcomes)
@@ -283,7 +294,8 @@ def search(
         begun: gets, before the first call, what counts proposals.
 
     Raises:
-        OverreadError: a cap was reached, or a server cannot be used; what was answered is kept.
+        OverreadError: a cap was reached, a server cannot be used, the search was stopped, or a candidate could not be
+            noted; what was answered is kept.
     """
     from gepa.api import optimize
 
@@ -297,7 +309,7 @@ def search(
     def enough(state: Any) -> bool:
         done = int(state.i) + 1
         late = done - max(watcher.best_iteration, 0) >= settings.patience
-        return proposer.fault is not None or done >= settings.proposals or late
+        return (watcher.fault or proposer.fault) is not None or done >= settings.proposals or late
 
     def language(state: Any, *_: Any) -> list[str]:
         return [chosen[(int(state.i) + 1) % len(chosen)]]
@@ -318,6 +330,6 @@ def search(
         run_dir=None,
         raise_on_exception=True,
     )
-    if proposer.fault is not None:
-        raise proposer.fault
+    if (fault := watcher.fault or proposer.fault) is not None:
+        raise fault
     return proposer

@@ -37,6 +37,7 @@ from store.judge_rubrics import add_rubric
 from store.judged_rows import Call, Judged
 from store.judging import add_judge, write_judged
 from store.records import JudgeRecord, VerdictRecord, digest
+from store.splits import openings_of
 from store.study import now
 
 if TYPE_CHECKING:
@@ -364,7 +365,7 @@ class Retune:
         opened: Sequence[str] = []
         if not leaked:  # a prompt that is refused anyway costs no look at the test
             version = judging.with_texts(best.texts).version
-            opened = unseal(
+            opened = self._opened_before(identity, version) or unseal(
                 self.study, self.split, self.test_ids, purpose="hand" if best.origin == "hand" else "retune",
                 subject=version, at=now().isoformat(),
             )  # fmt: skip
@@ -379,6 +380,14 @@ class Retune:
             result, chosen=best, promotion=decided, judge=judge, tally=judging.tally,
             counts={**counts, "test": len(test) if opened else 0}, spent=self.spent,
         )  # fmt: skip
+
+    def _opened_before(self, identity: str, version: str) -> Sequence[str]:
+        """What was opened for this very prompt by this search when it was stopped before it had decided: looking again
+        at the same items for the same decision is no further look."""
+        ended = any(log.end for log in study_log.searches(self.study, self.task.task) if log.retune_id == identity)
+        own = [one for one in openings_of(self.study, self.task.task)
+               if (one.split_id, one.subject) == (self.split.split_id, version)]  # fmt: skip
+        return own[-1].items if own and not ended else ()
 
     def _leaked(self, candidate: Candidate) -> tuple[str, ...]:
         """Items that the instructions quote. Worked examples quote items of train openly and are no instructions: of a

@@ -191,13 +191,13 @@ def keys_file(folder: Path, text: str) -> Path:
 
 
 def test_a_key_file_moves_actions(tmp_path: Path) -> None:
-    path = keys_file(tmp_path, 'skip = "k"\nundo = ["ctrl+z", "z"]\nnote = "ｗ"\npace = "f5"\n')
+    path = keys_file(tmp_path, 'skip = "k"\nundo = ["ctrl+z", "z"]\nnote = "ｗ"\npace = "f6"\n')
     keymap = KeyMap(QA, load_keys(path))
     assert keymap.resolve("k") == BY_ID["skip"] and keymap.resolve("s") == Unknown()
     assert keymap.resolve("ctrl+z") == keymap.resolve("z") == BY_ID["undo"]
     assert keymap.keys_of["undo"] == ("ctrl+z", "z") and keymap.keys_of["flag"] == ("f",)
     assert keymap.resolve("w") == BY_ID["note"], "a full-width letter in the file is that letter"
-    assert keymap.resolve("f5") == BY_ID["pace"]
+    assert keymap.resolve("f6") == BY_ID["pace"]
 
 
 def test_two_actions_can_swap_keys(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,11 @@ from judges.collect import task_definitions
 from judges.gate.evidence import evidence_of, pick_judge
 from judges.retune.adapter import Settings
 from judges.retune.asking import CapReachedError
+from judges.retune.halt import Halt, SearchStoppedError
 from judges.retune.retune import Result, Retune
 from judges.retune.study_log import searches
 from judges.setup import JudgeOptions, chat_backend, judge_prompt, make_budget
-from store.errors import NotEnoughError
+from store.errors import NotEnoughError, SaveError
 from store.judge_rubrics import current_rubric
 from store.splits import openings_of
 from store.study import Study
@@ -34,7 +36,15 @@ def small_table(path: Path, notes: int = 40) -> Study:
     return table_study(path, rows=kept)
 
 
-def retuned(study: Study, server: ChatServer, settings: Settings | None = None, **more: Any) -> Result:
+def retuned(
+    study: Study,
+    server: ChatServer,
+    settings: Settings | None = None,
+    *,
+    told: Callable[[Retune], None] = lambda _: None,
+    halt: Halt | None = None,
+    **more: Any,
+) -> Result:
     """Run a search on an open study."""
     options = JudgeOptions(JUDGE, server.url, **{"concurrency": 16, "logprobs": False, **more})
     reflect = JudgeOptions(REFLECTOR, server.url, temperature=1.0, max_tokens=8192, format="text", logprobs=False)
@@ -47,7 +57,8 @@ def retuned(study: Study, server: ChatServer, settings: Settings | None = None, 
 
         judge, reflector = runner.run(made(options)), runner.run(made(reflect))
         try:
-            return found.run(options, judge, make_budget(options), runner, (reflect, reflector, make_budget(reflect)))
+            other = (reflect, reflector, make_budget(reflect))
+            return found.run(options, judge, make_budget(options), runner, other, told=told, halt=halt)
         finally:
             runner.run(judge.close())
             runner.run(reflector.close())
@@ -102,6 +113,41 @@ def test_a_search_that_was_stopped_goes_on_and_pays_nothing_twice(tmp_path: Path
         result = retuned(study, server, prices=prices)
         assert result.outcome == "better" and max(models.prompts.values()) == 1
         assert result.tally.kept >= paid and len(searches(study, TASK)) == 1
+
+
+@pytest.mark.slow
+def test_a_candidate_that_cannot_be_noted_ends_the_search_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_: object) -> None:
+        raise SaveError("The disk is full.", "item text", "Free some space.")
+
+    monkeypatch.setattr("judges.retune.study_log.note_candidate", full)
+    models = Models()
+    with (
+        small_table(tmp_path / "s.duckdb", notes=30) as study,
+        serving(models) as server,
+        pytest.raises(SaveError, match="The disk is full"),
+    ):
+        retuned(study, server, Settings(proposals=3, examples=0))
+    assert not models.reflected and "item text" not in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_search_stopped_while_it_decides_opens_the_test_once(tmp_path: Path) -> None:
+    with small_table(tmp_path / "s.duckdb", notes=30) as study, serving(Models()) as server:
+        halt, own = Halt(), Settings(proposals=1, examples=0)
+
+        def told(found: Retune) -> None:
+            if found.phase == "test":
+                halt.stop()
+
+        with pytest.raises(SearchStoppedError):
+            retuned(study, server, own, told=told, halt=halt)
+        [opening] = openings_of(study, TASK)
+        result = retuned(study, server, own)
+        assert result.promotion is not None and result.counts["test"] == len(opening.items)
+        assert openings_of(study, TASK) == [opening]
 
 
 @pytest.mark.slow

@@ -13,12 +13,14 @@ from retune_studies import TASK
 from annotate.tui.screens.retune import lines
 from annotate.tui.screens.retune.search import Counts, Search, changes, tree
 from annotate.tui.screens.retune.state import RetuneState
+from annotate.tui.screens.rubric.state import RubricState
 from annotate.tui.widgets.spans import line_width, text_of
 from annotate.tui.widgets.text_diff import diff_lines, texts_diff
 from judges.collect import task_definitions
 from judges.retune.adapter import Candidate
 from judges.retune.items import TuneItem, tune_items
 from judges.retune.splits import ensure_split
+from judges.setup import judge_prompt
 from store.study import Study
 
 BASE = "Read the note.\nCompare.\n\nDecide."
@@ -173,3 +175,12 @@ def test_every_row_fits(study: Study, items: list[TuneItem], candidates: list[Ca
     assert max(map(line_width, rows)) <= width
     assert "\x1b" not in shown(rows) and "read only" in text_of(rows[0])
     assert len(lines.candidate_rows(state, 3, width)) == 3
+
+
+def test_a_tables_judge_follows_the_rubric_for_people_and_that_is_said(table_path: Path) -> None:
+    with Study.open(table_path) as study:
+        state = RubricState(study, list(task_definitions(study).values()))
+        before = judge_prompt(study, task_definitions(study)[TASK]).version
+        state.save(f"{state.text_to_edit}\nMind the units.")
+        assert "the judge is told the same words" in state.message
+        assert judge_prompt(study, task_definitions(study)[TASK]).version != before

@@ -55,6 +55,7 @@ NAMED_KEYS: Mapping[str, bytes] = {
     "f3": b"\x1bOR",
     "f4": b"\x1bOS",
     "f5": b"\x1b[15~",
+    "f6": b"\x1b[17~",
 }
 
 ANSWERS: Sequence[tuple[re.Pattern[bytes], bytes]] = (

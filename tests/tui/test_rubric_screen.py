@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotate.desk.closed import closed_words
 from annotate.tui.rubric_app import RubricApp
 from annotate.tui.screens.rubric import state as rubric
 from annotate.tui.screens.rubric.state import RubricState
@@ -15,7 +16,7 @@ from store.judge_rubrics import current_rubric, rubric_versions
 from store.study import Study
 from store.tasks import current_tasks, task_versions
 from tests.desk.desk_studies import press, sit
-from tests.tui.desk_pilot import NARROW, WIDE
+from tests.tui.desk_pilot import NARROW, WIDE, at_desk
 
 
 def state_of(study: Study) -> RubricState:
@@ -102,6 +103,39 @@ def test_the_newest_is_edited_whichever_is_read(study: Study) -> None:
     state.save(text)
     assert state.row == 0 and state.version.text == text, "an old text may be taken up again"
     assert task_definitions(study)["qa"].rubric == text
+
+
+def test_in_mid_queue_what_the_judge_is_told_stays_closed(study: Study) -> None:
+    """A retuned rubric comes from verdicts, and its worked examples show people's labels."""
+    desk = sit(study, "never")
+    press(desk, "c")
+    closed = closed_words(study, desk.annotator)
+    state = RubricState(study, list(task_definitions(study).values()), "qa", closed)
+    assert {subject.language for subject in state.subjects} == {""} and state.refused
+    assert "What the judge is told is closed until your queue is done (1 of 20 labelled)" in state.message
+    state.save(f"{state.text_to_edit}\nMind the units.")
+    assert {subject.language for subject in state.subjects} == {""}
+
+
+async def test_the_desk_shows_what_changed_in_the_rubric_for_people_and_nothing_of_the_judges(study: Study) -> None:
+    async with at_desk(study, "never") as person:
+        await person.press("g")
+        assert "d changes" not in person.screen
+        await person.press("d")
+        assert person.app.screen is person.app.label_screen
+    state = state_of(study)
+    state.save(f"{state.text_to_edit}\nMind the units.")
+    state.other(1)
+    state.save(f"{state.text_to_edit}\nA rule that a search found.")
+    async with at_desk(study, "never") as person:
+        await person.press("g")
+        assert "Mind the units." in person.screen and "d changes, text" in person.rows[-1]
+        await person.press("d")
+        assert "+ Mind the units." in person.screen and "a search found" not in person.screen
+        await person.press("d")
+        assert "+ Mind" not in person.screen
+        await person.press("x")
+        assert person.app.screen is person.app.label_screen and person.desk.labelled == 0
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

@@ -262,10 +262,12 @@ class DeskScreen(Screen[None]):
             self.say("there is no verdict to show now")
 
     def _show_rubric(self) -> None:
-        from annotate.tui.screens.help.texts import rubric_text
+        from annotate.tui.screens.help.screen import RubricTextScreen
+        from annotate.tui.screens.help.texts import rubric_changes, rubric_text
 
         task = self.reading.task
-        self._show_text(f"Rubric: {task.title}", rubric_text(task))
+        changes = rubric_changes(self.desk.ledger.study, task)
+        self.app.push_screen(RubricTextScreen(f"Rubric: {task.title}", rubric_text(task), changes))
 
     def _show_help(self) -> None:
         from annotate.tui.screens.help.texts import help_text

@@ -52,7 +52,12 @@ class TextScreen(TextOver):
         place = f"lines {first}–{min(first + height - 1, total)} of {total} " if total > height else ""
         self._head.show([push_right([self._title_span], [Span(place, "muted")], self.size.width)])
         scrolls = " · ↑ ↓ PgUp PgDn scroll" if total > height else ""
-        self._close.show([[Span(" any key", "key"), Span(f" closes{scrolls}", "muted")]])
+        self._close.show([[Span(" any key", "key"), Span(f" closes{scrolls}", "muted"), *self._more]])
+
+    @property
+    def _more(self) -> Line:
+        """Other keys there are."""
+        return []
 
     def scrolls(self, key: str) -> bool:
         page = max(self._text.size.height - 1, 1)
@@ -62,3 +67,23 @@ class TextScreen(TextOver):
         self._text.scroll_rows(steps[key])
         self._show_place()
         return True
+
+
+class RubricTextScreen(TextScreen):
+    """A rubric; `d` shows what changed in it, where it has changed, and the text again."""
+
+    def __init__(self, title: str, lines: list[Line], changes: list[Line]) -> None:
+        super().__init__(title, lines)
+        self._others = changes
+
+    @property
+    def _more(self) -> Line:
+        return [Span(" · ", "muted"), Span("d", "key"), Span(" changes, text", "muted")] if self._others else []
+
+    def scrolls(self, key: str) -> bool:
+        if key == "d" and self._others:
+            self._lines, self._others = self._others, self._lines
+            self._text.show(self._lines)
+            self._show_place()
+            return True
+        return super().scrolls(key)

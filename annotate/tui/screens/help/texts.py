@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
 from annotate.desk.verdict_view import VerdictView
@@ -10,9 +11,12 @@ from annotate.tui.screens.help.markdown import markdown_lines
 from annotate.tui.screens.label.pane import tag_words, verdict_lines
 from annotate.tui.screens.label.state import key_sign, key_signs
 from annotate.tui.widgets.spans import Line, Span
+from annotate.tui.widgets.text_diff import diff_lines
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.benchmarks.decisions import VALUE, decisions_of
 from store.safe_text import safe_line, safe_text
+from store.study import Study
+from store.tasks import task_versions
 
 _KEY_CELLS = 14
 
@@ -67,6 +71,20 @@ def key_lines(keys: Sequence[tuple[str, str]], told: Sequence[str]) -> list[Line
 def rubric_text(task: TaskDefinition) -> list[Line]:
     """The rubric, and what there is to say where there is none."""
     return markdown_lines(task.rubric) or [[Span("This task has no rubric.", "muted")]]
+
+
+def rubric_changes(study: Study, task: TaskDefinition) -> list[Line]:
+    """What changed in the rubric for people since the text before, and when; none when it never changed.
+
+    Nothing of the judge's rubric is in it: a retuned one comes from verdicts.
+    """
+    texts = [(str(one.definition.get("rubric", "")), one.at) for one in task_versions(study, task.task)]
+    changed = [(before, now) for before, now in pairwise(texts) if before[0] != now[0]]
+    if not changed:
+        return []
+    (old, _), (new, at) = changed[-1]
+    title: Line = [Span(f"Changed {at[:16]}", "title"), Span("   - went, + came", "muted")]
+    return [title, [], *diff_lines(old, new)]
 
 
 def verdict_text(views: Sequence[VerdictView], system: str) -> list[Line]:

@@ -55,13 +55,13 @@ class Version:
     whole: Mapping[str, object] = field(default_factory=dict)
 
 
-def subjects_of(study: Study, tasks: Sequence[TaskDefinition]) -> list[Subject]:
-    """Every rubric of a study, each task's together."""
-    return [
-        subject
-        for task in tasks
-        for subject in (Subject(task), *(Subject(task, language) for language in study_rubric(study, task).texts))
-    ]
+def subjects_of(study: Study, tasks: Sequence[TaskDefinition], *, judges: bool = True) -> list[Subject]:
+    """Every rubric of a study, each task's together; without `judges` those for people alone."""
+    found: list[Subject] = []
+    for task in tasks:
+        languages = study_rubric(study, task).texts if judges else ()
+        found += [Subject(task), *(Subject(task, language) for language in languages)]
+    return found
 
 
 def versions_of(study: Study, subject: Subject) -> list[Version]:
@@ -92,9 +92,15 @@ def _judge_versions(study: Study, subject: Subject) -> list[Version]:
         [name],
     )
     used = dict(rows)
+
+    def given(texts: Mapping[str, str]) -> int:
+        """Verdicts of judges that were told this, in whichever languages they were asked."""
+        languages = ("auto", *texts)
+        return sum(used.get(replace(prompt, texts=texts, language=one).version, 0) for one in languages)
+
     return [
         Version(one.version, one.texts.get(subject.language, ""), one.at, one.origin,
-                used.get(replace(prompt, texts=one.texts).version, 0), dict(one.texts))
+                given(one.texts), dict(one.texts))
         for one in rubric_versions(study, name)
     ]  # fmt: skip
 
@@ -106,15 +112,20 @@ class RubricState:
         place: of the subject. row: of the version, 0 is the newest. message: what an edit came to.
     """
 
-    def __init__(self, study: Study, tasks: Sequence[TaskDefinition], task: str = "") -> None:
-        """`task` is the one to begin with; "" for the first."""
-        self.study = study
-        self.subjects = subjects_of(study, tasks)
+    def __init__(self, study: Study, tasks: Sequence[TaskDefinition], task: str = "", closed: str = "") -> None:
+        """
+        Args:
+            task: the one to begin with; "" for the first.
+            closed: why the judge's rubrics are not shown; "" when they are. A retuned one comes from verdicts, and may
+                hold worked examples.
+        """
+        self.study, self._closed = study, closed
+        self.subjects = subjects_of(study, tasks, judges=not closed)
         self.place = next((n for n, one in enumerate(self.subjects) if one.task.task == task), 0)
         self.row = 0
         self.shows_changes = False
-        self.message = ""
-        self.refused = False
+        self.message = f"What the judge is told is {closed}" if closed else ""
+        self.refused = bool(closed)
         self._read: dict[Subject, list[Version]] = {}
 
     @property
@@ -171,9 +182,13 @@ class RubricState:
             made = add_rubric(self.study, subject.task.task, texts, "edited", at).version
             follows = "a judge that is told this is another judge"
         else:
+            told = study_rubric(self.study, subject.task).version
             made = revise_task(self.study, {**newest.whole, "rubric": edited}, at)
+            tasks = task_definitions(self.study)
+            self.subjects = subjects_of(self.study, list(tasks.values()), judges=not self._closed)
             follows = "labels from now on carry it; those given before keep theirs"
-            self.subjects = subjects_of(self.study, list(task_definitions(self.study).values()))
+            if study_rubric(self.study, tasks[subject.task.task]).version != told:
+                follows += "; the judge is told the same words, so it is another judge from now on"
         self._read.clear()
         self.row = 0
         self.message, self.refused = f"saved as version {made}: {follows}", False
