@@ -32,8 +32,10 @@ from judges.calibration.audit_input import (
     slice_columns,
 )
 from judges.calibration.audit_records import LabelSet
+from judges.calibration.tied_clusters import join_codes
 from judges.collect import label_set_of, label_sets_of, slices_of_verdicts
 from judges.draw_weights import draw_weights
+from judges.linked_labels import CLUSTER, linked_clusters
 from judges.tuned import tuned_judges
 from store.errors import OverreadError
 from store.study import Study
@@ -43,8 +45,7 @@ Keys = NDArray[np.uint64]
 DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
 KEY = "hash(item_id, content_hash)"
 """What stands for an item with its content."""
-_CLUSTER = "hash(CASE WHEN cluster_key <> '' THEN cluster_key WHEN group_key <> '' THEN group_key ELSE item_id END)"
-"""Items of one declared cluster stand or fall together; without one those that share a long text; else each alone."""
+_CLUSTER = f"hash({CLUSTER})"
 _FIELDS = "item_id, content_hash, annotator, value, parts, cannot_judge, unsure, harm, reference_wrong"
 BLIND = f"""(
     SELECT {_FIELDS}, draw_id, kind = 'adjudicate' AS adjudicated FROM blind_labels WHERE round = 0
@@ -153,10 +154,20 @@ class _Reader:
         chosen, keys = order[labelled], keys[labelled]
         del order, places
         slices = self.strata.slices(items.pop("stratum")[chosen])
-        clusters = np.unique(items.pop("cluster")[chosen], return_inverse=True)[1].astype(np.int32)
+        clusters = self._clusters(items.pop("cluster")[chosen])
         del items, chosen
         drawn = _drawn(self.study, self.task.task, keys)
         return LabelledTask(_arranged(self._task(keys, votes, not_blind), clusters, slices, drawn), keys)
+
+    def _clusters(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Cluster codes; what one act labelled in several systems is of one cluster."""
+        known, codes = np.unique(hashes, return_inverse=True)
+        pairs = linked_clusters(self.study)
+        if not pairs:
+            return codes.astype(np.int32)
+        names = [name for pair in pairs for name in pair]
+        tied = self.study.columns("SELECT hash(name) AS h FROM (SELECT unnest(?::VARCHAR[]) AS name)", [names])["h"]
+        return join_codes(codes.astype(np.int32), known, tied.reshape(-1, 2))
 
     def _votes(self) -> dict[str, NDArray[Any]]:
         """Blind labels of everybody: key, whose, and a code for the value and each part."""

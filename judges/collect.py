@@ -17,6 +17,7 @@ from judges.benchmarks.benchmark import (
 )
 from judges.calibration.audit_records import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.statistical_label import Adjudication, Vote, final_label, statistical_label
+from judges.linked_labels import joined_names, linked_clusters
 from judges.tuned import tuned_for
 from store.draws import list_draws
 from store.events import STATE_COLUMNS, state_of_row
@@ -258,8 +259,10 @@ def _audit_items(
         ORDER BY system, position, item_id""",
         [task],
     )
-    for item_id, cluster, group, system, slices in rows:
+    joined = joined_names(linked_clusters(study))
+    for item_id, own, group, system, slices in rows:
         said = labels.get(item_id)
+        cluster = joined.get(own or group or item_id, own)
         if said is not None:
             yield AuditItem(
                 item_id, said.people, verdicts.get(item_id, {}), said.adjudicated, cluster=cluster,

@@ -135,6 +135,8 @@ def _called(arguments: Sequence[str]) -> str | None:
 def run(arguments: list[str] | None = None) -> None:
     """The console script: run a command and leave with DESIGN's exit codes."""
     os.umask(PRIVATE_UMASK)
+    # NumPy's products are small here: more threads of its BLAS would spin longer than they count, and hold memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a character is no reason to stop
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
