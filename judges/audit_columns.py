@@ -28,6 +28,7 @@ from judges.calibration.audit_input import (
     JudgeColumn,
     SliceColumn,
     TaskColumns,
+    said_by,
     slice_columns,
 )
 from judges.calibration.audit_records import LabelSet
@@ -183,7 +184,7 @@ class _Reader:
         """First verdicts of all judges: key, which of their ids, and a code for the value and each part."""
         kinds = len(self.failures)
         columns = [
-            f"({_verdict(part, len(labelled.labels), kinds)})::SMALLINT AS c{number}"
+            f"({_verdict(part, labelled, kinds)})::SMALLINT AS c{number}"
             for number, (part, labelled) in enumerate(self.sets.items())
         ]
         if any(judge.scored for judge in self.judges):
@@ -205,7 +206,7 @@ class _Reader:
         def block(number: int, name: str, labelled: LabelSet, parts: Mapping[str, TaskColumns]) -> TaskColumns:
             return TaskColumns(
                 name=name, scale=labelled.scale, annotators=people[number][0], adjudicated=people[number][1],
-                judges=judges[number], estimate=estimate, titles=labelled.titles,
+                judges=said_by(judges[number], labelled), estimate=estimate, titles=labelled.titles,
                 not_blind=not_blind if number == 0 else 0, parts=parts,
             )  # fmt: skip
 
@@ -215,6 +216,7 @@ class _Reader:
             for number, (part, labelled) in enumerate(self.sets.items())
             if part
         }
+        parts = {part: found for part, found in parts.items() if found.was_given or not self.sets[part].optional}
         return block(0, task, self.sets[""], parts)
 
     def _people_columns(
@@ -335,14 +337,15 @@ def _vote(part: str, labels: int) -> str:
     return f"CASE WHEN cannot_judge <> '' THEN {VOTED_CANNOT_JUDGE} {unsaid} ELSE {code} END"
 
 
-def _verdict(part: str, labels: int, kinds: int) -> str:
+def _verdict(part: str, labels: LabelSet, kinds: int) -> str:
     """SQL of a verdict's code; the first `?` are the label set, then the kinds of failure."""
     label = _of_part(part) if part else "label"
     failure = (
         f"CASE WHEN {label} IS NOT NULL THEN '{OFF_MENU}' WHEN failure = '' THEN '{MISSING_VERDICT}' ELSE failure END"
     )
     failed = _place(f"({failure})", kinds, FIRST_FAILURE, -1, NO_VERDICT)
-    return f"coalesce({_place(label, labels, otherwise=None)}, {failed})"
+    code = f"coalesce({_place(label, len(labels.labels), otherwise=None)}, {failed})"
+    return f"CASE WHEN {label} IS NULL THEN {NO_VERDICT} ELSE {code} END" if labels.optional else code
 
 
 def _of_part(part: str) -> str:

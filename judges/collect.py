@@ -137,15 +137,17 @@ def label_set_of(task: TaskDefinition) -> LabelSet:
 
 
 def label_sets_of(task: TaskDefinition) -> dict[str, LabelSet]:
-    """Those of the parts that are audited on their own: required choices."""
+    """Those of the parts that are choices: they are audited on their own."""
     return {
-        part.id: _label_set(tuple(label.value for label in part.labels), "nominal", part.labels)
-        for part in task.parts if part.required and part.kind == "choice" and len(part.labels) > 1
+        part.id: _label_set(
+            tuple(label.value for label in part.labels), "nominal", part.labels, optional=not part.required
+        )
+        for part in task.parts if part.kind == "choice" and len(part.labels) > 1
     }  # fmt: skip
 
 
-def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...]) -> LabelSet:
-    return LabelSet(values, level, {label.value: label.title for label in labels})
+def _label_set(values: tuple[str, ...], level: Level, labels: tuple[Label, ...], *, optional: bool = False) -> LabelSet:
+    return LabelSet(values, level, {label.value: label.title for label in labels}, optional)
 
 
 @dataclass(slots=True)

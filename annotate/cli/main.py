@@ -19,6 +19,9 @@ from annotate.cli.remedies import name_study
 from store.errors import EXIT_DONE, NotWrittenError, OverreadError, UsageError
 from store.files import PRIVATE_UMASK
 
+EXIT_STOPPED = 130
+"""What a shell says of a command that Ctrl-C stopped."""
+
 app = typer.Typer(
     name="overread",
     help="Check the LLM judge of a benchmark run: label, audit, correct. One study is one file.",
@@ -150,8 +153,7 @@ def _run(arguments: list[str] | None) -> int:
     except (KeyboardInterrupt, typer.Abort) as stop:
         if isinstance(stop.__cause__, EOFError):  # typer takes any EOFError for an end of input
             return errors.report_unexpected(stop.__cause__)
-        print("overread: stopped; everything confirmed is saved.", file=sys.stderr)
-        return 130
+        return _stopped()
     except ReaderGoneError:
         drop_output()
         return EXIT_DONE
@@ -164,7 +166,14 @@ def _run(arguments: list[str] | None) -> int:
         if (code := errors.report_usage(error)) is not None:
             return code
         return errors.report_unexpected(error)
+    if result == EXIT_STOPPED:  # newer typers end a command that Ctrl-C stopped so, and say nothing
+        return _stopped()
     return result if isinstance(result, int) else EXIT_DONE
+
+
+def _stopped() -> int:
+    print("overread: stopped; everything confirmed is saved.", file=sys.stderr)
+    return EXIT_STOPPED
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ def audit_lines(audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = No
     for name, task in audit.tasks.items():
         yield from _task(name, task)
         for part, block in task.parts.items():
+            if not block.judges and len(block.humans.annotators) < 2:
+                continue  # there is nobody to compare with
             yield from _task(f"{name} / {titles.get(name, {}).get(part, part)}", block)
     for name, declared_parts in audit.declared.items():
         for part, declared in declared_parts.items():

@@ -101,6 +101,12 @@ class TaskColumns:
     def items(self) -> int:
         return len(self.estimate)
 
+    @property
+    def was_given(self) -> bool:
+        """Whether a person said anything of it."""
+        votes = (*self.annotators.values(), self.adjudicated)
+        return any(bool(((codes >= 0) | (codes == OUTSIDE_SET)).any()) for codes in votes)
+
 
 def columns_of(records: TaskRecords) -> TaskColumns:
     """The columns of a task's records and of each of its parts."""
@@ -119,6 +125,7 @@ def columns_of(records: TaskRecords) -> TaskColumns:
         )
         for part, label_set in records.parts.items()
     }
+    parts = {part: block for part, block in parts.items() if block.was_given or not records.parts[part].optional}
     whole = _block(
         records.task, records.label_set, items, shared, _value_vote, _value_verdict, records.not_blind, parts=parts
     )
@@ -182,10 +189,13 @@ def _block(
         scale=scale,
         annotators={who: _votes([item.labels.get(who) for item in items], scale, vote) for who in shared.annotators},
         adjudicated=_votes([item.adjudicated for item in items], scale, vote),
-        judges={
-            judge: _verdicts([item.verdicts.get(judge) for item in items], scale, verdict, scores)
-            for judge in shared.judges
-        },
+        judges=said_by(
+            {
+                judge: _verdicts([item.verdicts.get(judge) for item in items], scale, verdict, scores, label_set)
+                for judge in shared.judges
+            },
+            label_set,
+        ),
         estimate=shared.estimate,
         clusters=shared.clusters,
         slices=shared.slices,
@@ -209,8 +219,17 @@ def _votes(labels: Sequence[HumanLabel | None], scale: Scale, read: ReadVote) ->
     return np.array([NOT_LABELLED if label is None else read(label, scale) for label in labels], np.int16)
 
 
+def said_by(judges: Mapping[str, JudgeColumn], labels: LabelSet) -> dict[str, JudgeColumn]:
+    """The judges; of a part that may be left out, those that ever said it."""
+    return {
+        name: column
+        for name, column in judges.items()
+        if not labels.optional or bool((column.codes != NO_VERDICT).any())
+    }
+
+
 def _verdicts(
-    verdicts: Sequence[JudgeVerdict | None], scale: Scale, read: ReadVerdict, with_scores: bool
+    verdicts: Sequence[JudgeVerdict | None], scale: Scale, read: ReadVerdict, with_scores: bool, labels: LabelSet
 ) -> JudgeColumn:
     kinds: dict[str, int] = {}
 
@@ -218,6 +237,8 @@ def _verdicts(
         if verdict is None:
             return NO_VERDICT
         label, failure = read(verdict)
+        if label is None and labels.optional:
+            return NO_VERDICT
         found = None if label is None else scale.codes.get(label)
         if found is not None:
             return found

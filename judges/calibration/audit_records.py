@@ -70,11 +70,16 @@ class AuditItem:
 
 @dataclass(frozen=True, slots=True)
 class LabelSet:
-    """The labels of a task or of one of its parts, in declared order, and what the screen calls them."""
+    """The labels of a task or of one of its parts, in declared order, and what the screen calls them.
+
+    Attributes:
+        optional: of a part that may be left out: a judge that says nothing of it has not failed at it.
+    """
 
     labels: tuple[str, ...]
     level: Level = "nominal"
     titles: Mapping[str, str] = field(default_factory=dict)
+    optional: bool = False
 
     @property
     def scale(self) -> Scale:

@@ -25,7 +25,8 @@ def plain_words(audit: Audit) -> list[str]:
     lines: list[str] = []
     several = sum(1 + len(task.parts) for task in audit.tasks.values()) > 1
     for name, task in audit.tasks.items():
-        blocks = {name: task} | {f"{name} / {part}": found for part, found in task.parts.items()}
+        parts = {f"{name} / {part}": found for part, found in task.parts.items() if found.judges}
+        blocks = {name: task} | parts
         for title, block in blocks.items():
             lines += _block(title if several else "", block)
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -317,6 +318,20 @@ class TestParts:
         assert judge.confusion == {"true": {"true": 7, "false": 0}, "false": {"true": 2, "false": 0}}
         assert part.dropped.cannot_judge_items == 1
         assert found.judges["gpt-4o"].n == 10
+
+    def test_who_leaves_an_optional_part_out_has_not_failed_at_it(self) -> None:
+        optional = replace(self.flag, optional=True)
+        part = audit_one(self.items(), parts={"included": optional}).parts["included"]
+        judge = part.judges["gpt-4o"]
+        assert (judge.n, judge.failures, judge.no_verdict) == (9, {}, 2)
+        silent = [replace(one, verdicts={"gpt-4o": JudgeVerdict("Correct")}) for one in self.items()]
+        part = audit_one(silent, parts={"included": optional}).parts["included"]
+        assert part.judges == {} and part.labelled == 12, "people are still compared with each other"
+
+    def test_an_optional_part_that_nobody_gave_is_not_there(self) -> None:
+        unsaid = [replace(one, labels={"A": HumanLabel("Correct")}) for one in self.items()]
+        assert audit_one(unsaid, parts={"included": replace(self.flag, optional=True)}).parts == {}
+        assert audit_one(unsaid, parts={"included": self.flag}).parts["included"].labelled == 0
 
 
 ODD = ["", "0", "0.0", "nan", "None", "2020-01-01", "1e5", "\0", "=1+1", "\u202eabc", "正确", "CORRECT", "INCORRECT"]

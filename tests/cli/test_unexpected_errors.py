@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from annotate.cli.errors import EXIT_UNEXPECTED, report_unexpected
+from annotate.cli.main import run
+from store.study import Study
 
 SECRET = "PATIENT-4711 takes 40 mg"
 
@@ -32,3 +36,18 @@ def test_no_message_and_no_variable_is_printed(
     assert said.out == "" and "PATIENT" not in said.err and "4711" not in said.err
     assert "ValueError" in said.err and "test_unexpected_errors.py" in said.err
     assert ("KeyError" in said.err) == bool(debug)
+
+
+def test_what_ctrl_c_stops_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Versions of typer differ in what they make of it."""
+
+    def interrupted(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Study, "open", interrupted)
+    monkeypatch.setenv("OVERREAD_STUDY", "s.duckdb")
+    monkeypatch.setattr(os, "umask", lambda _: 0)
+    with pytest.raises(SystemExit) as left:
+        run(["status"])
+    assert left.value.code == 130
+    assert "stopped; everything confirmed is saved" in capsys.readouterr().err

@@ -18,6 +18,8 @@ from judges.backends import chat, pressure
 from judges.backends.answer import Answer, ServerUnusableError
 from judges.backends.pressure import CircuitBreaker
 from judges.verdict_reader import FAILURES
+from store.events import EventDraft
+from store.records import LabelState
 from store.study import Study
 from tests.judging.chat_server import (
     Reply,
@@ -116,6 +118,17 @@ def test_an_answer_that_is_no_verdict_is_a_named_failure_kept_with_its_text(
     text = reply.data.get("choices", [{"message": {}}])[0]["message"]
     kept = ten.rows("SELECT superseded FROM calls WHERE failure <> ''")
     assert kept == [(text.get("refusal") or text.get("content") or "",)]
+
+
+def test_a_run_leaves_what_people_made_as_it_was(ten: Study) -> None:
+    label = LabelState(value="CORRECT", note="in my own words")
+    item, content = ten.rows("SELECT item_id, content_hash FROM current_items ORDER BY item_id")[0]
+    ten.append([EventDraft(kind="label", annotator="dr.li", item_id=item, content_hash=content, state=label)])
+    tables = ("label_events", "file_labels", "draws", "draw_items")
+    before = {table: ten.rows(f"SELECT * FROM {table} ORDER BY ALL") for table in tables}
+    with serving(failing(OVERLOADED, then=always("INCORRECT"))) as server:
+        judge(ten, server)
+    assert {table: ten.rows(f"SELECT * FROM {table} ORDER BY ALL") for table in tables} == before
 
 
 def test_a_call_that_keeps_failing_is_a_failure_that_the_next_run_asks_again(ten: Study) -> None:

@@ -88,6 +88,8 @@ def test_an_audit_tells_agreement_by_them_and_tests_none(study: Study) -> None:
     by_contradiction = found["mcd"]["judges"][SAMPLE]["slices"]["self_contradicting"]
     assert by_contradiction["yes"]["n"] > 0 < by_contradiction["no"]["n"]
     assert not any(name in column.slices for column in columns.values() for name in NAMES)
+    part = found["eem"]["parts"]["abstained"]
+    assert part["labelled"] > 0 and part["judges"] == {}, "an optional part is people's: no judge failed at it"
     again = audit(audit_records(study, tasks), "s", Settings(resamples=20)).as_json()["tasks"]
     assert json.dumps(found, sort_keys=True) == json.dumps(again, sort_keys=True), "item by item as by columns"
 

@@ -56,7 +56,7 @@ def test_a_study_without_labels_is_not_enough_and_nothing_is_written(tmp_path: P
     assert (code, said) == (3, "")
     assert "There is nothing to report yet." in errors
     assert "No item is labelled. Nothing was written." in errors
-    assert "overread label" in errors
+    assert f"overread --study {path} label" in errors
     assert not (tmp_path / "r.html").exists()
 
 

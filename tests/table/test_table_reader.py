@@ -9,7 +9,8 @@ import pytest
 from table_files import read, read_values, row, rows, write_rows
 
 from judges.benchmarks.table import BENCHMARK
-from store.records import ItemRecord, LabelState
+from judges.benchmarks.table.rows import read_rows
+from store.records import ItemRecord, LabelState, Problem
 from tests.imported import Imported
 
 
@@ -220,6 +221,13 @@ def test_every_bad_line_is_told_and_the_others_are_read(tmp_path: Path) -> None:
     found = read(path)
     assert [problem.line for problem in found.fatal] == [2, 4]
     assert len(found.items) == 3
+
+
+def test_an_entry_that_is_no_object_is_a_bad_line(tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text('[{"item_id": "a", "response": "x"},\n1, "a", null]', encoding="utf-8")
+    found = list(read_rows(tmp_path / "list.json"))
+    told = [(one.line, one.what) for one in found if isinstance(one, Problem)]
+    assert told == [(2, "an entry of the array is no object {…}")] * 3 and len(found) == 4
 
 
 def test_a_cut_last_line_is_no_item(tmp_path: Path) -> None:

@@ -70,6 +70,9 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
         for found in iter_objects(path):
             if isinstance(found, Problem):
                 yield found
+            elif not isinstance(found.value, dict):
+                what = "an entry of the array is no object {…}"
+                yield Problem(str(path), found.line, found.column, what, "correct or delete it")
             else:
                 yield Row(found.value, found.line, found.column)
     elif kind == "csv":
