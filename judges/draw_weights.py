@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from judges.calibration.audit_records import TaskRecords
 from judges.collect import blind_labels
+from judges.linked_labels import joined_names, linked_items
 from judges.served_part import ServedParts, as_draw
 from store.study import Study
 
@@ -32,8 +33,27 @@ class _Item(NamedTuple):
 
 
 def draw_weights(study: Study, task: str) -> DrawWeights | None:
-    """Weights of a task's labelled items, over all its systems; None where every one counts the same: single items were
-    drawn with equal chances, all are labelled, or labels came with files."""
+    """Weights of a task's labelled items, over all its systems; None where every one counts the same and alone: single
+    items were drawn with equal chances, all are labelled, or labels came with files; and no label was given at once to
+    identical items of several systems. Such items are one group: their bounds count what one act is worth."""
+    found = _drawn_weights(study, task)
+    linked = linked_items(study, task)
+    if not linked:
+        return found
+    if found is None:
+        labels = blind_labels(study)
+        rows = study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])
+        items = [row[0] for row in rows if row[0] in labels]
+        found = DrawWeights(dict.fromkeys(items, 1.0), dict.fromkeys(items, ""), {})
+    mine = [(copy, leader) for copy, leader in linked.items() if {copy, leader} & found.weights.keys()]
+    own = {item: found.groups.get(item, f"\0{item}") for pair in mine for item in pair}
+    joint = joined_names((own[copy], own[leader]) for copy, leader in mine)
+    groups = {item: joint.get(group, group) for item, group in {**found.groups, **own}.items()}
+    return replace(found, groups=groups)
+
+
+def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
+    """What the draws alone say."""
     unequal = study.rows(
         """SELECT count(*) FROM (SELECT draw_id FROM draw_items JOIN draws d USING (draw_id)
             JOIN current_items i USING (item_id) WHERE d.stream = 'estimate' AND i.task = ?
