@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.benchmark import TaskDefinition, VerdictSlicingBenchmark, get_benchmark
 from judges.calibration.audit_input import (
     FIRST_FAILURE,
     MISSING_VERDICT,
@@ -28,10 +28,11 @@ from judges.calibration.audit_input import (
     JudgeColumn,
     SliceColumn,
     TaskColumns,
+    slice_columns,
 )
 from judges.calibration.audit_records import LabelSet
 from judges.calibration.tied_clusters import join_codes
-from judges.collect import label_set_of, label_sets_of
+from judges.collect import label_set_of, label_sets_of, slices_of_verdicts
 from judges.draw_weights import draw_weights
 from judges.linked_labels import CLUSTER, linked_clusters
 from judges.tuned import tuned_judges
@@ -243,7 +244,7 @@ class _Reader:
         found: list[dict[str, JudgeColumn]] = [{} for _ in self.sets]
         if not self.judges or not len(keys):
             return found
-        verdicts, start = self._verdicts(), 0
+        verdicts, start, slices = self._verdicts(), 0, self._slices_of_verdicts(keys)
         places = places_of(keys, verdicts["k"])
         for judge in self.judges:
             own = (places >= 0) & (verdicts["id"] >= start) & (verdicts["id"] < start + len(judge.ids))
@@ -253,8 +254,21 @@ class _Reader:
             scores = _spread(keys, places[own], verdicts["score"][own], np.nan) if judge.scored else None
             for number, columns in enumerate(found):
                 codes = _spread(keys, places[own], verdicts[f"c{number}"][own], NO_VERDICT)
-                columns[judge.name] = JudgeColumn(codes, self.failures, None if number else _some(scores))
+                given = None if number else _some(scores)
+                columns[judge.name] = JudgeColumn(codes, self.failures, given, slices.get(judge.name, {}))
         return found
+
+    def _slices_of_verdicts(self, keys: Keys) -> dict[str, dict[str, SliceColumn]]:
+        """By judge the strata of its own verdicts on the labelled items, where the benchmark knows any."""
+        if not isinstance(get_benchmark(self.study.benchmark), VerdictSlicingBenchmark):
+            return {}
+        rows = self.study.columns(f"SELECT {KEY} AS k, item_id FROM current_items WHERE task = ?", [self.task.task])
+        places = places_of(keys, rows["k"])
+        place_of = dict(zip(rows["item_id"][places >= 0].tolist(), places[places >= 0].tolist(), strict=True))
+        by_judge: dict[str, list[Mapping[str, str]]] = {}
+        for (item_id, judge), slices in slices_of_verdicts(self.study, list(place_of)).items():
+            by_judge.setdefault(judge, [{}] * len(keys))[place_of[item_id]] = slices
+        return {judge: slice_columns(slices) for judge, slices in by_judge.items()}
 
 
 def places_of(keys: Keys, wanted: Keys) -> NDArray[np.int64]:

@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from judges.calibration.audit_records import TaskRecords
-from judges.collect import blind_labels
 from judges.linked_labels import joined_names, linked_items
-from judges.served_part import ServedParts, as_draw
 from store.study import Study
 
 
@@ -18,8 +16,8 @@ class DrawWeights:
     """The served items of a task's draws, by item id; none where a draw is no sample any more.
 
     Attributes:
-        weights: 1/π. strata: what was drawn apart. groups: the text or cluster that was drawn and the item with it;
-            empty where items were drawn one by one.
+        weights: 1/π. strata: what was drawn apart. groups: the text or cluster that was drawn and the item with it, or
+            the identical items that were labelled at once; empty where items were drawn and labelled one by one.
     """
 
     weights: Mapping[str, float]
@@ -41,6 +39,8 @@ def draw_weights(study: Study, task: str) -> DrawWeights | None:
     if not linked:
         return found
     if found is None:
+        from judges.collect import blind_labels
+
         labels = blind_labels(study)
         rows = study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])
         items = [row[0] for row in rows if row[0] in labels]
@@ -64,6 +64,8 @@ def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
     if not unequal:
         return None
     from judges.calibration.correction.sample import design_weights
+    from judges.collect import blind_labels
+    from judges.served_part import ServedParts, as_draw
 
     parts = ServedParts(study, blind_labels(study))
     by_system: dict[str, list[_Item]] = {}

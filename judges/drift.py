@@ -49,7 +49,8 @@ class Drift:
         )
         assert self.p is not None
         verdict = "a change" if self.p < ALPHA else "no change that could not be chance"
-        return f"{said}; McNemar p = {self.p:.3f}, {verdict})"
+        shown = f"p = {self.p:.3f}" if self.p >= 0.001 else "p < 0.001"
+        return f"{said}; McNemar {shown}, {verdict})"
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "words": self.words}
@@ -65,7 +66,7 @@ def anchors_of(study: Study, task: str, judge_ids: Sequence[str]) -> list[str]:
 
 def compare_judges(study: Study, task: str, before: Sequence[str], after: Sequence[str]) -> Drift:
     """Compare two judges, each given by the ids of its identities, over what both labelled."""
-    from judges.calibration.correction.comparison import mcnemar_exact
+    from judges.calibration.agreement.binomial import mcnemar_exact
 
     first, second = _all_labels(study, task, before), _all_labels(study, task, after)
     both = [item for item in first if item in second]

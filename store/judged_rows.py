@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from store.records import VerdictRecord, canonical_json
+from store.records import VerdictRecord, canonical_json, has_broken_pair, mend_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ ROW: Mapping[str, str] = {
     "position": "BIGINT", "tokens_in": "BIGINT", "tokens_out": "BIGINT", "cost": "DOUBLE", "attempts": "INTEGER",
     "latency_ms": "BIGINT",
 }  # fmt: skip
+"""A verdict with its call: column → its type."""
 
 
 def shape_of(columns: Mapping[str, str]) -> str:
@@ -81,6 +82,12 @@ def row_of(run_id: str, judged: Judged) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as the JSON list that `stage` takes."""
+    text = json.dumps(rows, ensure_ascii=False)
+    return mend_pairs(text) if has_broken_pair(text) else text
+
+
 def line_members(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """The row as the file of paid calls has it: a reply stands there once, with the verdict it was given for."""
     if row["same_as"] and not row["failure"]:
@@ -97,8 +104,8 @@ def put(connection: Any, text: str) -> set[str]:
     A slot that holds a failure takes the new answer, and the failed one stays with its call. A slot that holds a label
     keeps it.
     """
-    _stage(connection, text)
-    return _put_staged(connection)
+    stage(connection, text)
+    return put_staged(connection)
 
 
 def put_again(connection: Any, rows: Iterable[Mapping[str, Any]]) -> int:
@@ -124,7 +131,7 @@ def _without_repeats(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping
 
 
 def _put_missing(connection: Any, rows: Sequence[Mapping[str, Any]]) -> int:
-    _stage(connection, json.dumps(rows, ensure_ascii=False))
+    stage(connection, json.dumps(rows, ensure_ascii=False))
     connection.execute(
         """DELETE FROM stage_judged s WHERE EXISTS (SELECT 1 FROM calls c
         WHERE c.verdict_id = s.verdict_id AND c.content_hash = s.content_hash AND c.run_id = s.run_id
@@ -140,12 +147,12 @@ def _put_missing(connection: Any, rows: Sequence[Mapping[str, Any]]) -> int:
     )
     # Whose reply is lost is asked about again.
     connection.execute("DELETE FROM stage_judged WHERE raw IS NULL")
-    return len(_put_staged(connection))
+    return len(put_staged(connection))
 
 
 def count_differences(connection: Any, rows: Sequence[Mapping[str, Any]]) -> int:
     """How many of these rows of the file the study has no call for."""
-    _stage(connection, json.dumps(rows, ensure_ascii=False))
+    stage(connection, json.dumps(rows, ensure_ascii=False))
     count: int = connection.execute(
         """SELECT count(*) FROM stage_judged s WHERE NOT EXISTS (SELECT 1 FROM calls c
         WHERE c.verdict_id = s.verdict_id AND c.content_hash = s.content_hash AND c.run_id = s.run_id
@@ -164,7 +171,8 @@ def stored_rows(connection: Any) -> Iterator[dict[str, Any]]:
             yield {name: value for name, value in row.items() if name not in _OF_THE_LEADER or value is not None}
 
 
-def _stage(connection: Any, text: str) -> None:
+def stage(connection: Any, text: str) -> None:
+    """Lay rows, a JSON list, out as the temporary table `stage_judged` with the columns of `ROW`."""
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE stage_judged AS
         SELECT r.* FROM (SELECT unnest(from_json(?, '{shape_of(ROW)}')) AS r)""",
@@ -172,7 +180,14 @@ def _stage(connection: Any, text: str) -> None:
     )
 
 
-def _put_staged(connection: Any) -> set[str]:
+def staged_rows(connection: Any) -> list[dict[str, Any]]:
+    """What `stage_judged` holds, as `row_of` makes it."""
+    found = connection.execute(f"SELECT {', '.join(ROW)} FROM stage_judged").fetchall()
+    return [dict(zip(ROW, values, strict=True)) for values in found]
+
+
+def put_staged(connection: Any) -> set[str]:
+    """Put what `stage_judged` holds into the study, as `put` does."""
     connection.execute(
         """CREATE OR REPLACE TEMP TABLE stage_held AS
         SELECT v.verdict_id, v.content_hash, v.failure, v.raw FROM verdicts v

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from store.call_log import line_of
 from store.items import ITEM_COLUMNS, VERDICT_COLUMNS, StoredItem, item_of_row, verdict_of_row
-from store.judged_rows import Judged, line_members, put, row_of
+from store.judged_rows import Judged, line_members, put, row_of, text_of
 from store.paid_calls import JUDGE, PUT, REQUEST, RUN, RUN_END, VERDICT, put_requests
-from store.records import JudgeRecord, VerdictRecord, canonical_json, has_broken_pair, mend_pairs
+from store.records import JudgeRecord, VerdictRecord, canonical_json
 
 if TYPE_CHECKING:
     from store.study import Study
@@ -203,6 +203,41 @@ def end_run(study: Study, run_id: str, outcome: str, counts: Mapping[str, Any], 
     _keep(study, RUN_END, members)
 
 
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A judge's run as the study has it.
+
+    Attributes:
+        judge: its name. ended: "" for one that was killed, or goes on. counts: how it ended, {} while it has not.
+        stored: verdicts and failures that it stored.
+    """
+
+    run_id: str
+    task: str
+    judge: str
+    settings: Mapping[str, Any]
+    started: str
+    ended: str
+    outcome: str
+    counts: Mapping[str, Any]
+    stored: int
+
+
+def judge_runs(study: Study) -> list[StoredRun]:
+    """All runs of judges, the newest first."""
+    rows = study.rows(
+        """SELECT run_id, task, coalesce(name, judge_id), settings, started_at::VARCHAR,
+            coalesce(ended_at::VARCHAR, ''), outcome, counts, coalesce(stored, 0)
+        FROM runs LEFT JOIN (SELECT judge_id, any_value(name) AS name FROM judges GROUP BY judge_id) USING (judge_id)
+        LEFT JOIN (SELECT run_id, count(*) AS stored FROM calls GROUP BY run_id) USING (run_id)
+        WHERE kind = 'judge' ORDER BY started_at DESC, runs.rowid DESC"""
+    )
+    return [
+        StoredRun(run, task, judge, json.loads(settings), started, ended, outcome, json.loads(counts), stored)
+        for run, task, judge, settings, started, ended, outcome, counts, stored in rows
+    ]
+
+
 def write_judged(study: Study, run_id: str, judged: Sequence[Judged]) -> Future[Any]:
     """Store verdicts with their calls, in one transaction, behind whatever labels wait.
 
@@ -210,9 +245,7 @@ def write_judged(study: Study, run_id: str, judged: Sequence[Judged]) -> Future[
     keeps it: nothing is ever judged over. The future's result are the ids of the verdicts stored.
     """
     rows = [row_of(run_id, one) for one in judged]
-    text = json.dumps(rows, ensure_ascii=False)
-    if has_broken_pair(text):
-        text = mend_pairs(text)
+    text = text_of(rows)
 
     def store(connection: Any) -> tuple[set[str], list[str]]:
         stored = put(connection, text)
