@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from annotate.exchange.own_exports import import_labels
 from judges.audit_columns import labelled_tasks
@@ -106,6 +107,7 @@ def test_ties_join_clusters_over_several_steps() -> None:
     assert len(set(codes[[0, 2, 3, 4]])) == 1 and codes[1] not in codes[[0, 2, 3, 4]]
 
 
+@pytest.mark.slow
 def test_export_and_report_say_which_labels_were_given_once(tmp_path: Path) -> None:
     with drawn(tmp_path) as study:
         read_to_the_end(study)
