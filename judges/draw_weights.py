@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from judges.calibration.audit_records import TaskRecords
+from judges.linked_labels import joined_names, linked_items
 from store.study import Study
 
 
@@ -15,8 +16,8 @@ class DrawWeights:
     """The served items of a task's draws, by item id; none where a draw is no sample any more.
 
     Attributes:
-        weights: 1/π. strata: what was drawn apart. groups: the text or cluster that was drawn and the item with it;
-            empty where items were drawn one by one.
+        weights: 1/π. strata: what was drawn apart. groups: the text or cluster that was drawn and the item with it, or
+            the identical items that were labelled at once; empty where items were drawn and labelled one by one.
     """
 
     weights: Mapping[str, float]
@@ -30,8 +31,29 @@ class _Item(NamedTuple):
 
 
 def draw_weights(study: Study, task: str) -> DrawWeights | None:
-    """Weights of a task's labelled items, over all its systems; None where every one counts the same: single items were
-    drawn with equal chances, all are labelled, or labels came with files."""
+    """Weights of a task's labelled items, over all its systems; None where every one counts the same and alone: single
+    items were drawn with equal chances, all are labelled, or labels came with files; and no label was given at once to
+    identical items of several systems. Such items are one group: their bounds count what one act is worth."""
+    found = _drawn_weights(study, task)
+    linked = linked_items(study, task)
+    if not linked:
+        return found
+    if found is None:
+        from judges.collect import blind_labels
+
+        labels = blind_labels(study)
+        rows = study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])
+        items = [row[0] for row in rows if row[0] in labels]
+        found = DrawWeights(dict.fromkeys(items, 1.0), dict.fromkeys(items, ""), {})
+    mine = [(copy, leader) for copy, leader in linked.items() if {copy, leader} & found.weights.keys()]
+    own = {item: found.groups.get(item, f"\0{item}") for pair in mine for item in pair}
+    joint = joined_names((own[copy], own[leader]) for copy, leader in mine)
+    groups = {item: joint.get(group, group) for item, group in {**found.groups, **own}.items()}
+    return replace(found, groups=groups)
+
+
+def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
+    """What the draws alone say."""
     unequal = study.rows(
         """SELECT count(*) FROM (SELECT draw_id FROM draw_items JOIN draws d USING (draw_id)
             JOIN current_items i USING (item_id) WHERE d.stream = 'estimate' AND i.task = ?

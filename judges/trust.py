@@ -28,6 +28,7 @@ from judges.calibration.trust import (
 )
 from judges.favourable import favourable_label
 from judges.label_acts import ActsOnItem, read_acts, under_judge
+from judges.linked_labels import linked_keys
 from store.study import Study
 
 if TYPE_CHECKING:
@@ -97,7 +98,17 @@ class _Task:
     def _danger(self, column: JudgeColumn) -> Danger | None:
         if self.label is None:
             return None
-        return danger_of(self.harmed, self.people, column, self.scale, self.label, self.settings.level)
+        harmed = self.harmed & ~self._told_twice(column) if self.harmed.any() else self.harmed
+        return danger_of(harmed, self.people, column, self.scale, self.label, self.settings.level)
+
+    def _told_twice(self, column: JudgeColumn) -> NDArray[np.bool_]:
+        """Items labelled at once with an identical one on which the judge says the same, shape (items,)."""
+        found = linked_keys(self.study, self.definition.task)
+        copies, leaders = self.labelled.places(found["copy"]), self.labelled.places(found["leader"])
+        there = (copies >= 0) & (leaders >= 0)
+        again = np.zeros(self.n, dtype=np.bool_)
+        again[copies[there]] = column.codes[copies[there]] == column.codes[leaders[there]]
+        return again
 
     def _adjudicated(self) -> dict[int, int]:
         rows = self.study.rows(

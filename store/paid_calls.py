@@ -176,16 +176,22 @@ class PaidCalls:
         """
         verdicts = connection.execute("SELECT count(*) FROM calls").fetchone()[0]
         answers = connection.execute("SELECT count(*) FROM answers").fetchone()[0]
-        in_file = only_file = damaged = 0
+        damaged = answered = lines = 0
+        rows: list[Mapping[str, Any]] = []
+        only_file = 0
         for stretch in read_stretches(self.path) if self.path.exists() else ():
             if stretch.lines is None:
                 damaged += stretch.end - stretch.start
                 continue
-            members = [json.loads(line) for line in stretch.lines]
-            rows = [row for row in members if row.get("type") == VERDICT]
-            absent = count_differences(connection, rows) if rows else 0
-            only_file += absent
-            in_file += len(rows) - absent + sum(row.get("type") == ANSWER for row in members)
+            for members in map(json.loads, stretch.lines):
+                answered += members.get("type") == ANSWER
+                if members.get("type") == VERDICT:
+                    lines += 1
+                    rows.append(members)
+            if len(rows) >= _BATCH:
+                only_file, rows = only_file + count_differences(connection, rows), []
+        only_file += count_differences(connection, rows) if rows else 0
+        in_file = answered + lines - only_file
         return Comparison(verdicts, answers, in_file, only_file, damaged)
 
     def mend(self, connection: Any) -> list[str]:
@@ -318,8 +324,9 @@ def _known(connection: Any) -> Mark | None:
 
 
 def _note(connection: Any, mark: Mark) -> None:
-    connection.execute("DELETE FROM study WHERE key = ?", [_MARK])
-    connection.execute("INSERT INTO study VALUES (?, ?)", [_MARK, canonical_json(mark._asdict())])
+    value = canonical_json(mark._asdict())
+    if not connection.execute("UPDATE study SET value = ? WHERE key = ?", [value, _MARK]).fetchone()[0]:
+        connection.execute("INSERT INTO study VALUES (?, ?)", [_MARK, value])
 
 
 def _verdicts(count: int) -> str:

@@ -178,8 +178,9 @@ class Walk:
         self.ledger.turn_to("")
 
     def _arrive(self, place: int) -> None:
-        leader = self.ledger.link(self.queue.items[place].item_id)
-        reading = self.ledger.read(self.queue.items[place].item_id)
+        item_id = self.queue.items[place].item_id
+        leader = self.ledger.link(item_id) or self.ledger.links.first_read(item_id)
+        reading = self.ledger.read(item_id)
         if self.ledger.policy == "assisted" and not reading.state.decided:
             self.ledger.reveal([reading])
         self._leave()
@@ -189,7 +190,7 @@ class Walk:
         self.ledger.turn_to(reading.item.item_id)
         self.phase = "revealed" if self.mode != "blind" and reading.state.decided else "label"
         self._take_up()
-        if leader:
+        if leader != item_id and reading.state.decided:
             self.message = f"identical to item {self.queue.place_of[leader] + 1}, and labelled with it"
 
     @property
@@ -254,5 +255,5 @@ class Walk:
 def _passed_words(count: int) -> str:
     if not count:
         return ""
-    items = "1 identical item" if count == 1 else f"{count} identical items"
-    return f"the label also counts for {items} of another system"
+    items = "1 item" if count == 1 else f"{count} items"
+    return f"passed {items} identical to one you labelled, with its label"

@@ -11,6 +11,7 @@ from judges.calibration.audit_records import AuditItem, JudgeVerdict, TaskRecord
 from judges.calibration.dangerous import DANGEROUS, dangerous_passed
 from judges.calibration.statistic import Statistic
 from judges.favourable import favourable_label
+from judges.linked_labels import linked_items, told_twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,12 @@ def danger(facts: Facts, task: str, judge: str) -> Danger | None:
     if best is None:
         return None
     checked = passed = unreadable = right = unsettled = 0
-    for reading in _readings(facts.records[task], judge):
+    readings = list(_readings(facts.records[task], judge))
+    verdicts = {one.item.item_id: one.judge.get("") for one in readings}
+    again = told_twice(linked_items(facts.study, task), verdicts)
+    for reading in readings:
+        if reading.item.item_id in again:
+            continue
         if worst_harm(facts.entries.get(reading.item.item_id, ()), reading.item) not in DANGEROUS:
             continue
         if "" not in reading.people:

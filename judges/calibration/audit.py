@@ -190,9 +190,10 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
 
 
 UNEQUAL_NOTE = (
-    "items were drawn with unequal chances, or texts with all of theirs: raw agreement, kappa, alpha, AC1, recall, "
-    "precision, F1 and the gap on each system count each labelled item for those it stands for (1/π) and speak of all "
-    "items; the confusion counts, slices and other numbers are of the labelled items as they are"
+    "items were drawn with unequal chances, or texts with all of theirs, or identical items were labelled at once: raw "
+    "agreement, kappa, alpha, AC1, recall, precision, F1 and the gap on each system count each labelled item for those "
+    "it stands for (1/π) and speak of all items; the confusion counts, slices and other numbers are of the labelled "
+    "items as they are"
 )
 
 UNWEIGHED_NOTE = (

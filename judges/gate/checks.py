@@ -86,7 +86,7 @@ def checks_of(evidence: Evidence, limits: Thresholds, seed: int = 0) -> list[Che
     settings = AuditSettings(level=limits.level, seed=seed)
     found = audit([evidence.records], "", settings).tasks[evidence.task.task]
     judge = found.judges.get(evidence.judge.name)
-    if judge is None or judge.n < FIRST_ANSWER:
+    if judge is None or judge.n - len(evidence.told_twice) < FIRST_ANSWER:
         return [_too_few(evidence, judge)]
     columns = _columns(evidence)
     scale = Scale(evidence.records.label_set.labels, evidence.records.label_set.level)
@@ -134,7 +134,7 @@ def _labels_why(evidence: Evidence, judge: JudgeAgreement) -> str:
 
 
 def _too_few(evidence: Evidence, judge: JudgeAgreement | None) -> Check:
-    n = judge.n if judge is not None else 0
+    n = max(0, judge.n - len(evidence.told_twice)) if judge is not None else 0
     unjudged = judge is None or judge.no_verdict > judge.n
     act = (
         f"judge the labelled items: overread judge --task {evidence.task.task} --items labelled"
@@ -385,6 +385,7 @@ def _dangerous(columns: _Columns, evidence: Evidence, limits: Thresholds) -> Che
         return Check("dangerous", "skipped", none, limits.dangerous_passed, none.why, side="most")
     right = evidence.records.label_set.labels.index(best)
     risky = evidence.harmful | evidence.trapped
+    risky -= evidence.told_twice
     rows = np.array([item.item_id in risky for item in columns.items], dtype=bool)
     wrong = rows & (columns.people >= 0) & (columns.people != right) & (columns.judge >= 0)
     passed, checked = int((wrong & (columns.judge == right)).sum()), int(wrong.sum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from judges.audit_columns import KEY
@@ -17,6 +17,7 @@ from judges.collect import audit_records, task_definitions
 from judges.draw_weights import draw_weights, weighed
 from judges.gate.bindings import JudgeOf, bindings_of, judges_of
 from judges.label_acts import read_acts, under_judge
+from judges.linked_labels import linked_items, told_twice
 from judges.tuned import tuned_items
 from store.errors import UsageError
 
@@ -39,6 +40,7 @@ class Evidence:
         anchoring: what verdicts that people saw did to their labels.
         costs: of the verdicts whose cost is known.
         unweighable: chances were unequal, and what an item stands for is not known any more.
+        linked: copy → the identical item of another system that was labelled in its place.
         bindings: what the outcome is bound to, by name: hashes.
     """
 
@@ -57,6 +59,13 @@ class Evidence:
     costs: Sequence[float]
     bindings: Mapping[str, str]
     unweighable: bool = False
+    linked: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def told_twice(self) -> set[str]:
+        """Items labelled at once with an identical one on which the judge says the same: no evidence of their own."""
+        said = {item.item_id: item.verdicts[self.judge.name].label for item in self.records.items if item.verdicts}
+        return told_twice(self.linked, said)
 
 
 def pick_judge(study: Study, task: str, wanted: str = "") -> JudgeOf:
@@ -128,6 +137,7 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
         costs=[float(row[0]) for row in costs],
         bindings=bindings_of(study, judge),
         unweighable=drawn is not None and not drawn.weights,
+        linked=linked_items(study, task),
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from annotate.exchange.own_exports import import_labels
 from judges.audit_columns import labelled_tasks
@@ -13,9 +15,12 @@ from judges.calibration.audit import audit
 from judges.calibration.audit_result import Settings
 from judges.calibration.tied_clusters import join_codes
 from judges.collect import audit_records, blind_labels, task_definitions
+from judges.draw_weights import draw_weights, weighed
+from judges.gate.evidence import evidence_of, pick_judge
 from judges.label_acts import read_acts
 from judges.linked_labels import joined_names
 from judges.served_part import ServedParts
+from judges.trust import trust_of
 from store.items import get_items
 from store.study import Study
 from tests.desk.linked_studies import TWINS, drawn, give, ids_of, row, sat
@@ -44,10 +49,41 @@ def test_labels_of_one_act_are_one_cluster_in_both_ways_to_audit(tmp_path: Path)
         columns = labelled_tasks(study, tasks)["qa"].columns
         assert columns.clusters is not None
         assert (len(columns.clusters), len(np.unique(columns.clusters))) == (26, 16)
-        records = audit_records(study, tasks)
+        weights = draw_weights(study, "qa")
+        records = [weighed(one, weights) for one in audit_records(study, tasks)]
         assert len({item.cluster or item.item_id for item in records[0].items}) == 16
         assert audit([columns], "s", settings).as_json() == audit(records, "s", settings).as_json()
         assert len(read_acts(study, "qa")) == 16, "what followed an act is none of its own"
+
+
+def test_an_exact_bound_counts_what_acts_are_worth(tmp_path: Path) -> None:
+    with drawn(tmp_path, many()) as study:
+        read_to_the_end(study)
+        tasks = task_definitions(study)
+        labelled = labelled_tasks(study, tasks)["qa"]
+        found = audit([labelled.columns], "s", Settings(resamples=50)).tasks["qa"].judges["j"]
+        alone = audit([replace(labelled.columns, drawn=None)], "s", Settings(resamples=50)).tasks["qa"].judges["j"]
+        for label in ("CORRECT", "INCORRECT"):
+            once, twice = found.per_label[label].recall, alone.per_label[label].recall
+            assert (once.value, once.n) == (twice.value, twice.n), "the share itself is that of all items"
+            assert once.low is not None and once.high is not None and twice.low is not None and twice.high is not None
+            assert once.high - once.low > twice.high - twice.low, "its bounds are wider"
+        evidence = evidence_of(study, "qa", pick_judge(study, "qa"))
+        assert len(evidence.told_twice) == 10 and set(evidence.linked) == evidence.told_twice
+
+
+def test_a_dangerous_answer_of_two_systems_is_one(tmp_path: Path) -> None:
+    judge = [{"judge": "j", "label": "CORRECT"}]
+    rows = [row("q", system, "Labrador", judge=judge) for system in "abc"]
+    with drawn(tmp_path, rows) as study:
+        desk = sat(study)
+        desk.set_harm("2")
+        give(desk, "INCORRECT")
+        assert desk.phase == "done"
+        definition = task_definitions(study)["qa"]
+        labelled = labelled_tasks(study, {"qa": definition})["qa"]
+        danger = trust_of(study, definition, labelled, Settings(), None, 0.2, complete=False).judges["j"].danger
+        assert danger is not None and (danger.count, danger.passed.n) == (1, 1)
 
 
 def test_a_served_part_holds_what_the_queue_has_reached(tmp_path: Path) -> None:
@@ -71,6 +107,7 @@ def test_ties_join_clusters_over_several_steps() -> None:
     assert len(set(codes[[0, 2, 3, 4]])) == 1 and codes[1] not in codes[[0, 2, 3, 4]]
 
 
+@pytest.mark.slow
 def test_export_and_report_say_which_labels_were_given_once(tmp_path: Path) -> None:
     with drawn(tmp_path) as study:
         read_to_the_end(study)

@@ -20,7 +20,7 @@ def test_a_twin_of_another_system_is_labelled_when_it_is_reached_and_not_before(
         assert said(study) == {"same-a": "CORRECT"}
         give(desk, "INCORRECT")
         assert said(study) == {"same-a": "CORRECT", "own-a": "INCORRECT", "same-b": "CORRECT"}
-        assert desk.place == 3 and "also counts for 1 identical item of another system" in desk.message
+        assert desk.place == 3 and "passed 1 item identical to one you labelled" in desk.message
         give(desk, "INCORRECT")
         assert desk.phase == "done" and desk.labelled == 5
         copies = [event for event in events(study) if "linked_to" in event]
@@ -35,6 +35,7 @@ def test_the_label_moves_with_all_of_them_whichever_is_changed(tmp_path: Path) -
         for value in ("CORRECT", "INCORRECT", "INCORRECT"):
             give(desk, value)
         desk.go_to(3)
+        assert desk.message == "identical to item 1, and labelled with it"
         give(desk, "INCORRECT")
         assert {said(study)[f"same-{system}"] for system in "abc"} == {"INCORRECT"}
         desk.go_to(1)

@@ -120,6 +120,7 @@ def test_a_reply_stands_once_and_keys_nowhere(judged_path: Path) -> None:
     assert calls_path(judged_path).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_the_old_file_and_the_calls_give_each_verdict_once(judged_path: Path) -> None:
     with Study.open(judged_path) as study:
         before = paid(study)
@@ -209,6 +210,7 @@ def test_a_study_without_the_file_works_and_the_doctor_offers_it(judged_path: Pa
         assert paid(study) == before
 
 
+@pytest.mark.slow
 def test_a_file_that_went_missing_is_trouble_and_is_written_anew(judged_path: Path) -> None:
     calls_path(judged_path).unlink()
     assert "It lacks 5 that the study has" in doctor(judged_path, code=4)
