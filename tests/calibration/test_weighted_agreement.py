@@ -17,6 +17,7 @@ from judges.calibration.audit import audit_task
 from judges.calibration.audit_input import NOT_LABELLED, DrawnColumns, JudgeColumn, SliceColumn, TaskColumns
 from judges.calibration.audit_result import JudgeAgreement, Settings
 from judges.calibration.biases import family_preference, leniency
+from judges.calibration.label_worth import label_worth
 from judges.calibration.statistic import Statistic
 
 SCALE = Scale(("low", "middle", "high"), "ordinal")
@@ -165,3 +166,18 @@ def test_items_in_no_sample_are_left_out_of_slices() -> None:
     }
     assert inside.more["matthews_correlation"].value == pytest.approx(same.more["matthews_correlation"].value)
     assert replace(inside.correlations["spearman"], dropped={}) == replace(same.correlations["spearman"], dropped={})
+
+
+def test_what_a_label_is_worth_is_that_of_all_items() -> None:
+    whole = planted(6000, 5)
+    chance = chances(whole)
+    truth = label_worth(whole.people, whole.judge, 3)
+    assert label_worth(whole.people, whole.judge, 3, np.full(6000, 3.0)) == pytest.approx(truth)
+    weighted, unweighted = [], []
+    for seed in range(100, 120):
+        drawn = np.random.default_rng(seed).random(6000) < chance
+        of = whole.rows(drawn)
+        weighted.append(label_worth(of.people, of.judge, 3, 1 / chance[drawn]))
+        unweighted.append(label_worth(of.people, of.judge, 3))
+    assert float(np.mean(weighted)) == pytest.approx(truth, rel=0.03)
+    assert abs(float(np.mean(unweighted)) / truth - 1) > 0.05
