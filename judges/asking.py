@@ -9,16 +9,20 @@ import asyncio
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from judges.backends.answer import Answer, ModelSettings, Question
 from judges.backends.prices import Budget
 from judges.menu import schema_of
 from judges.rubric import JudgePrompt, Prompt
 from judges.verdict_reader import Reading, read_answer
+from store.answers import kept_answers
 from store.items import StoredItem
-from store.records import JudgeRecord
+from store.records import JudgeRecord, digest
+
+if TYPE_CHECKING:
+    from store.study import Study
 
 LOGPROB, SELF_CONSISTENCY = "logprob", "self_consistency"
 """Where a confidence comes from: the probability of the label's tokens; the share of samples that gave the label."""
@@ -104,10 +108,22 @@ class Asker(Protocol):
         ...
 
 
+@runtime_checkable
+class Recalling(Protocol):
+    """An asker whose questions a search for a better prompt may have asked before."""
+
+    def kept(self, study: Study, asked: Sequence[tuple[Prepared, int]]) -> dict[tuple[str, int], Outcome]:
+        """(hash, repetition) → what was answered."""
+        ...
+
+
 class Backend(Protocol):
     """Sends chat calls: `backends.chat.ChatBackend`."""
 
-    requests: int
+    @property
+    def requests(self) -> int:
+        """Requests sent so far, retries included."""
+        ...
 
     async def ask(self, question: Question) -> Answer:
         """See `ChatBackend.ask`."""
@@ -156,6 +172,22 @@ class ChatAsker:
         warm = self.samples > 1 and self.settings.temperature == 0
         return Question(prompt.messages, schema_of(prompt.menu), seed, SAMPLE_TEMPERATURE if warm else None)
 
+    def kept(self, study: Study, asked: Sequence[tuple[Prepared, int]]) -> dict[tuple[str, int], Outcome]:
+        """Read anew from the words that a search kept; a vote of several samples is none of a search's questions."""
+        if self.samples > 1:
+            return {}
+        keys = {}
+        for prepared, repetition in asked:
+            seed = self.question(prepared.content, repetition).seed
+            keys[answer_key(self.judge.model, self.judge.parameters, prepared.hash, seed)] = (prepared, repetition)
+        found = {}
+        for key, known in kept_answers(study, keys).items():
+            prepared, repetition = keys[key]
+            outcome = outcome_of(answer_from(known.answer), prepared.content, known.cost)
+            if outcome.reading.label is not None:
+                found[prepared.hash, repetition] = outcome
+        return found
+
     async def ask(self, prepared: Prepared, repetition: int) -> Outcome:
         assert self._backend is not None
         prompt: Prompt = prepared.content
@@ -171,6 +203,17 @@ class ChatAsker:
     async def close(self) -> None:
         if self._backend is not None:
             await self._backend.close()
+
+
+def answer_key(model: str, parameters: Mapping[str, Any], prompt_hash: str, seed: int | None) -> str:
+    """What makes two questions the same, for a run and for a search: model, all parameters, prompt and seed."""
+    return digest("answer", model, dict(parameters), prompt_hash, seed)
+
+
+def answer_from(members: Mapping[str, Any]) -> Answer:
+    """An answer from its JSON members as they are kept; those that this version does not know are left out."""
+    known = {one.name for one in fields(Answer)} - {"logprobs"}
+    return Answer(**{name: value for name, value in members.items() if name in known})
 
 
 SCHEMA_BYTES = 2048

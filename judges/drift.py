@@ -49,7 +49,8 @@ class Drift:
         )
         assert self.p is not None
         verdict = "a change" if self.p < ALPHA else "no change that could not be chance"
-        return f"{said}; McNemar p = {self.p:.3f}, {verdict})"
+        shown = f"p = {self.p:.3f}" if self.p >= 0.001 else "p < 0.001"
+        return f"{said}; McNemar {shown}, {verdict})"
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "words": self.words}

@@ -12,11 +12,12 @@ import contextlib
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from judges.asking import Asker, Outcome, Prepared
+from judges.asking import Asker, Outcome, Prepared, Recalling
 from judges.backends.answer import Answer, ServerUnusableError
 from judges.drift import Drift, anchors_of, compare_judges
 from judges.menu import NoMenuError
@@ -24,9 +25,8 @@ from judges.served import Family, Served, SplitBy
 from judges.verdict_reader import SERVER_ERROR, TIMEOUT
 from store.errors import OverreadError
 from store.items import StoredItem, get_items, get_texts
+from store.judged_rows import Call, Judged
 from store.judging import (
-    Call,
-    Judged,
     PageKey,
     Slot,
     Which,
@@ -40,7 +40,7 @@ from store.judging import (
     slots_of,
     write_judged,
 )
-from store.records import VerdictRecord
+from store.records import JudgeRecord, VerdictRecord
 from store.study import Study, now
 
 ASK_AGAIN = (TIMEOUT, SERVER_ERROR)
@@ -60,7 +60,8 @@ class RunState:
 
     Attributes:
         slots: all that the run is about. before: those that had a verdict already.
-        judged: asked and read. linked: taken over from identical inputs. given: needed no call.
+        judged: asked and read. kept: answered in a search before. linked: taken over from identical inputs.
+        given: needed no call.
         failures: kind → count. skipped: cannot be judged. requests: sent, retries included.
         flagged: items whose text tries to steer a judge. running: calls on their way. limit: how many may be.
         note: what is going on, when it is not simply judging.
@@ -69,6 +70,7 @@ class RunState:
     slots: int = 0
     before: int = 0
     judged: int = 0
+    kept: int = 0
     linked: int = 0
     given: int = 0
     skipped: int = 0
@@ -87,7 +89,12 @@ class RunState:
     @property
     def done(self) -> int:
         """Slots of this run that are settled now."""
-        return self.judged + self.linked + self.given + sum(self.failures.values())
+        return self.read + sum(self.failures.values())
+
+    @property
+    def read(self) -> int:
+        """Slots that got a verdict in this run."""
+        return self.judged + self.kept + self.linked + self.given
 
     @property
     def left(self) -> int:
@@ -109,7 +116,7 @@ class RunResult:
     """How a run ended.
 
     Attributes:
-        outcome: done, stopped (by the user), cap (the next call could pass it), unusable (see `error`).
+        outcome: done, stopped (by the user), cap (the next call could pass it), unusable or refused (see `error`).
         changes: servers that came up during the run, each with what re-judging the anchors showed.
     """
 
@@ -125,10 +132,11 @@ class RunResult:
         state = self.state
         return {
             "run": self.run_id, "task": self.task, "judge": self.judge, "outcome": self.outcome,
-            "slots": state.slots, "before": state.before, "judged": state.judged, "linked": state.linked,
-            "given": state.given, "failures": dict(sorted(state.failures.items())), "skipped": state.skipped,
-            "left": state.left, "requests": state.requests, "tokens_in": state.tokens_in,
-            "tokens_out": state.tokens_out, "cost": state.spent, "cap": state.cap, "flagged": state.flagged,
+            "slots": state.slots, "before": state.before, "judged": state.judged, "kept": state.kept,
+            "linked": state.linked, "given": state.given, "skipped": state.skipped,
+            "failures": dict(sorted(state.failures.items())), "left": state.left, "requests": state.requests,
+            "tokens_in": state.tokens_in, "tokens_out": state.tokens_out, "cost": state.spent, "cap": state.cap,
+            "flagged": state.flagged,
             "without_rationale": state.silent,
             "changes": [{"judge": name, "anchors": drift.as_json()} for name, drift in self.changes],
         }  # fmt: skip
@@ -151,6 +159,11 @@ class Scope:
     split_by: SplitBy = "fingerprint"
 
 
+Store = Callable[[Study, str, Sequence[Judged]], Future[Any]]
+"""Makes the verdicts of a run safe: `write_judged`, or by way of shards."""
+OnChange = Callable[[JudgeRecord, Drift], OverreadError | None]
+
+
 class Job(NamedTuple):
     """One slot to be asked for."""
 
@@ -162,11 +175,26 @@ class Job(NamedTuple):
 class JudgeRun:
     """One run of one judge over one task. `state` may be read at any time; `stop()` ends it in good order."""
 
-    def __init__(self, study: Study, asker: Asker, scope: Scope) -> None:
+    def __init__(
+        self,
+        study: Study,
+        asker: Asker,
+        scope: Scope,
+        on_change: OnChange | None = None,
+        store: Store = write_judged,
+    ) -> None:
+        """`on_change` is asked, on another thread, when the server became another one and its anchors are judged: with
+        the new judge and how it compares; an error it returns ends the run."""
         self.study, self.asker, self.scope = study, asker, scope
+        self._on_change = on_change
+        self._refusal: OverreadError | None = None
+        self._store_judged = store
         budget = asker.budget
         self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent)
-        self.state = RunState(cap=None if budget.cap is None else budget.cap - budget.spent)
+        self.state = RunState(
+            cap=None if budget.cap is None else budget.cap - budget.spent,
+            spent=None if budget.price is None else 0.0,
+        )
         self.run_id = secrets.token_hex(8)
         self.family = Family(study, asker.judge, scope.split_by)
         self._stop = asyncio.Event()
@@ -221,11 +249,18 @@ class JudgeRun:
         self._count_calls()
         if self._fault is not None and not isinstance(self._fault, ServerUnusableError):
             raise self._fault
-        outcome = "unusable" if error else "cap" if self._at_cap else "stopped" if self._stop.is_set() else "done"
-        result = RunResult(self.run_id, scope.task, self.asker.judge.name, self.state, outcome,
-                           tuple(self._changes), error)  # fmt: skip
+        result = RunResult(self.run_id, scope.task, self.asker.judge.name, self.state, self._outcome(error),
+                           tuple(self._changes), error or self._refusal)  # fmt: skip
+        outcome = result.outcome
         await asyncio.to_thread(end_run, self.study, self.run_id, outcome, result.as_json(), _time())
         return result
+
+    def _outcome(self, error: OverreadError | None) -> str:
+        if error is not None:
+            return "unusable"
+        if self._refusal is not None:
+            return "refused"
+        return "cap" if self._at_cap else "stopped" if self._stop.is_set() else "done"
 
     # Asking
 
@@ -295,8 +330,8 @@ class JudgeRun:
             if anchor or not any(held is job for held, _ in self._held_back):
                 self._followers.pop(key, None)
 
-    async def _settle(self, job: Job, outcome: Outcome) -> None:
-        """Store a verdict, and those that follow it."""
+    async def _settle(self, job: Job, outcome: Outcome, *, kept: bool = False) -> None:
+        """Store a verdict, and those that follow it; `kept` when no call was made for it."""
         served = served_by_answer(outcome.answer)
         judge = self.family.record_of(served) if served is not None else self.asker.judge
         if judge.judge_id not in self._known_judges:
@@ -304,7 +339,7 @@ class JudgeRun:
             await asyncio.to_thread(add_judge, self.study, judge)
         judged = judged_of(job, outcome, judge.judge_id)
         self._remember((job.prepared.hash, job.repetition), judged.verdict)
-        self._count(judged)
+        self._count(judged, kept=kept)
         waiting = [self._store(judged)]
         for follower in self._followers.pop((job.prepared.hash, job.repetition), []):
             waiting.append(self._store(linked := linked_of(follower, judged.verdict, judged.call.prompt_hash)))
@@ -318,13 +353,15 @@ class JudgeRun:
         while len(self._recent) > _PAGE * self.scope.repeats + 4 * self.scope.concurrency:
             self._recent.popitem(last=False)
 
-    def _count(self, judged: Judged) -> None:
+    def _count(self, judged: Judged, *, kept: bool = False) -> None:
         verdict = judged.verdict
         self._count_calls()
         self.state.flagged += bool(judged.call.signs)
         self.state.silent += "no_rationale" in judged.call.remarks
         if verdict.failure:
             self.state.failures[verdict.failure] += 1
+        elif kept:
+            self.state.kept += 1
         elif verdict.route == SAME_INPUT:
             self.state.linked += 1
         elif verdict.route == "judged":
@@ -361,6 +398,10 @@ class JudgeRun:
             await self._judge_anchors(before)
             drift = compare_judges(self.study, self.scope.task, before, [record.judge_id])
             self._changes.append((record.name, drift))
+            if self._on_change is not None:
+                self._refusal = self._refusal or await asyncio.to_thread(self._on_change, record, drift)
+        if self._refusal is not None:
+            self._stop.set()
         await self._settle_held_back()
         self.state.note = ""
 
@@ -400,7 +441,7 @@ class JudgeRun:
             while not self._stored.empty() and len(batch) < _MOST_WAITING:
                 batch.append(self._stored.get_nowait())
             try:
-                pending = write_judged(self.study, self.run_id, [judged for judged, _ in batch])
+                pending = self._store_judged(self.study, self.run_id, [judged for judged, _ in batch])
                 await asyncio.wrap_future(pending)
             except Exception as fault:
                 self._fault = self._fault or fault
@@ -441,8 +482,9 @@ class JudgeRun:
                 after = PageKey(last.system, last.position, last.item_id)
                 page = asyncio.create_task(asyncio.to_thread(self._page, after))
                 same = await asyncio.to_thread(self._known_inputs, jobs)
+                kept = await asyncio.to_thread(self._answered, jobs, same)
                 for job in jobs:
-                    if not await self._without_asking(job, same):
+                    if not await self._without_asking(job, same, kept):
                         yield job
         finally:
             with contextlib.suppress(Exception):
@@ -486,7 +528,22 @@ class JudgeRun:
         hashes = {job.prepared.hash for job in jobs if job.prepared.hash}
         return same_inputs(self.study, hashes, self.family.judge_ids) if hashes else {}
 
-    async def _without_asking(self, job: Job, same: dict[tuple[str, int], VerdictRecord]) -> bool:
+    def _answered(
+        self, jobs: Sequence[Job], same: Mapping[tuple[str, int], VerdictRecord]
+    ) -> dict[tuple[str, int], Outcome]:
+        """What a search for a better prompt has paid for already."""
+        if not isinstance(self.asker, Recalling):
+            return {}
+        asked = [
+            (job.prepared, job.repetition)
+            for job in jobs
+            if job.prepared.given is None and (job.prepared.hash, job.repetition) not in same
+        ]
+        return self.asker.kept(self.study, asked) if asked else {}
+
+    async def _without_asking(
+        self, job: Job, same: Mapping[tuple[str, int], VerdictRecord], kept: Mapping[tuple[str, int], Outcome]
+    ) -> bool:
         """Settle what needs no call: given by a rule of the benchmark, or the same as what was asked before."""
         if job.prepared.given is not None:
             judged = judged_of(job, job.prepared.given, self.asker.judge.judge_id)
@@ -498,6 +555,9 @@ class JudgeRun:
             linked = linked_of(job, known, job.prepared.hash)
             self._count(linked)
             await self._store_soon(linked)
+            return True
+        if (found := kept.get(key)) is not None:
+            await self._settle(job, found, kept=True)
             return True
         if key in self._followers:
             self._followers[key].append(job)

@@ -15,6 +15,7 @@ import typer
 
 from annotate.cli import errors
 from annotate.cli.output import ReaderGoneError, drop_output, flush_output
+from annotate.cli.remedies import name_study
 from store.errors import EXIT_DONE, NotWrittenError, OverreadError, UsageError
 from store.files import PRIVATE_UMASK
 
@@ -43,6 +44,8 @@ def overread(
     Example: overread demo
     """
     context.obj = study
+    source = context.get_parameter_source("study")
+    name_study(study if source is not None and source.name == "COMMANDLINE" else None)
     if version:
         typer.echo(f"overread {_installed_version()}")
         raise typer.Exit

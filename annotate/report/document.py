@@ -5,6 +5,7 @@ from __future__ import annotations
 from annotate.report.beside import compared_section
 from annotate.report.blocks import Document
 from annotate.report.facts import Facts, gather
+from annotate.report.gate_section import gate_section
 from annotate.report.methods import methods_section, software
 from annotate.report.opening import opening_section, scored
 from annotate.report.options import ReportOptions
@@ -30,6 +31,8 @@ def build_document(study: Study, options: ReportOptions) -> Document:
         raise NotEnoughError("There is nothing to report yet.", _missing(facts), "overread label")
     scores = [] if options.task else scores_of(facts)
     sections = [opening_section(facts, scores), *(task_section(facts, task) for task in facts.tasks)]
+    if (gate := gate_section(facts)) is not None:
+        sections.append(gate)
     if (parts := parts_section(facts)) is not None:
         sections.append(parts)
     if scores:

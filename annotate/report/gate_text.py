@@ -31,19 +31,26 @@ def gate_lines(gate: Gate) -> Iterator[str | list[list[str]]]:
         yield f"  {number}. {act}"
 
 
-def _value(check: Check) -> str:
-    value = check.statistic
-    if value.value is None:
+def value_text(value: float | None, low: float | None, high: float | None) -> str:
+    """What a check measured, with its interval."""
+    if value is None:
         return "not measured"
-    if value.low is None or value.high is None:
-        return f"{value.value:.3g}"
-    return f"{value.value:.3f} ({value.low:.3f} to {value.high:.3f})"
+    if low is None or high is None:
+        return f"{value:.3g}"
+    return f"{value:.3f} ({low:.3f} to {high:.3f})"
+
+
+def bound_text(bound: float | None, side: str) -> str:
+    """What a check asks for; `side` "least" or "most"."""
+    return "" if bound is None else f"at {side} {bound:g}"
+
+
+def _value(check: Check) -> str:
+    return value_text(check.statistic.value, check.statistic.low, check.statistic.high)
 
 
 def _bound(check: Check) -> str:
-    if check.bound is None:
-        return ""
-    return f"{'at least' if check.side == 'least' else 'at most'} {check.bound:g}"
+    return bound_text(check.bound, check.side)
 
 
 def gate_markdown(gate: Gate) -> str:

@@ -10,6 +10,7 @@ from annotate.report.beside import alarm_blocks
 from annotate.report.blocks import Block, Callout, Heading, LinkLine, Listing, Overview, Paragraph, Section, Verdict
 from annotate.report.disagreements import danger
 from annotate.report.facts import Facts, Judged
+from annotate.report.gate_section import gates_of
 from annotate.report.numbers import NAMES
 from annotate.report.scores import Change, alarms_to_report, greatest_changes
 from annotate.report.task_section import danger_words, headline, outcome_words
@@ -68,6 +69,7 @@ def _judge_blocks(facts: Facts, judge: str) -> Iterator[Block]:
         if found is not None and found.passed.n:
             where = f" ({one.title})" if len(facts.tasks) > 1 else ""
             yield Callout("danger" if found.count else "safe", f"{danger_words(found)}{where}.")
+    yield from (gate.callout for gate in gates_of(facts) if gate.passage["judge"] == judge)
     yield Overview(tuple(_line(facts, one) for one in sorted(judged, key=_worst_first)))
     if unlabelled:
         names = [facts.block_title(task) for task in unlabelled]

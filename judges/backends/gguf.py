@@ -41,7 +41,7 @@ def serving_gguf(
     """Serve the model while inside.
 
     Args:
-        concurrency: calls that are answered at a time. threads: of the processor; 0 for as many as it has.
+        concurrency: calls that are answered at a time. threads: of the processor; 0 for all this process may use.
 
     Raises:
         UsageError: there is no such file, it is no GGUF file or cannot be loaded, or the extra is not installed.
@@ -60,7 +60,7 @@ def serving_gguf(
     parameters.model_alias = {path.stem}
     parameters.n_parallel, parameters.n_ctx = concurrency, concurrency * context
     parameters.port, parameters.verbosity = 0, _QUIET
-    parameters.cpuparams.n_threads = threads or os.cpu_count() or 1
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads or _usable_cores()
     key = secrets.token_urlsafe(32)
     parameters.api_keys = [key]
     try:
@@ -75,6 +75,13 @@ def serving_gguf(
     finally:
         os.environ.pop(KEY_VARIABLE, None)
         del server
+
+
+def _usable_cores() -> int:
+    """Cores that this process may run on: fewer than the machine has in a container or under taskset."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _require_gguf(path: Path) -> None:

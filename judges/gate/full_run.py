@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from judges.gate.bindings import gate_state
+from judges.gate.recheck import Recheck, certified_of, differences, recheck
+from judges.served import is_of_family
 from store.errors import OverreadError
 from store.gates import gate_looks
+from store.judging import judges_of_task
 from store.records import JudgeRecord
 
 if TYPE_CHECKING:
     from store.study import Study
 
 FORCED: Final = "forced_run"
+_REMEDY: Final = "Judge less: --items drawn. Or --force, which every output will say."
 
 
 class GateClosedError(OverreadError):
@@ -26,7 +30,9 @@ class Passage:
     """How a judge came to score everything.
 
     Attributes:
-        state: open; forced; or unlooked, when nobody has looked at this judge yet. why: a sentence, "" when open.
+        state: open; forced; shut; unlooked, when the gate was opened for no judge of the task and nobody looked at this
+            one; changed, when it was opened for another one, and this one's anchors have to be judged first.
+        why: a sentence, "" when open.
     """
 
     task: str
@@ -47,35 +53,89 @@ class Passage:
         return f"{self.task}: {self.why}" if self.why else ""
 
 
-def pass_gate(study: Study, judges: Sequence[JudgeRecord], *, force: bool, at: str) -> list[Passage]:
+def pass_gate(
+    study: Study, judges: Sequence[JudgeRecord], *, force: bool, at: str, anchors_first: bool = False
+) -> list[Passage]:
     """Let judges through that may score everything; a forced passage is journaled.
 
-    A judge that nobody has looked at yet is let through, and that is said: the gate closes for what was looked at.
+    A judge that nobody has looked at is let through while the gate was opened for no other, and that is said.
+
+    Args:
+        anchors_first: the caller judges the labelled items of a changed judge before anything else, then asks
+            `pass_changed`. Without it a changed judge does not pass.
 
     Raises:
         GateClosedError: a look did not open the gate, or what it rested on has changed, and nobody forces it.
     """
     passages = [_passage(study, judge) for judge in judges]
-    shut = [passage for passage in passages if passage.state == "forced"]
+    shut = [one for one in passages if one.state == "shut" or (one.state == "changed" and not anchors_first)]
     if shut and not force:
-        raise GateClosedError(
-            f"The gate is not open for {shut[0].judge}.",
-            "; ".join(passage.why for passage in shut) + ".",
-            "Look again: overread gate. Judge less: --items drawn. Or --force, which every output will say.",
-        )
-    if shut:
-        study.record([{"type": FORCED, **passage.as_json(), "at": at} for passage in shut])
-    return passages
+        raise _closed(shut[0].judge, [one.why for one in shut])
+    forced = {id(one): replace(one, state="forced") for one in shut}
+    _note_forced(study, list(forced.values()), at)
+    return [forced.get(id(one), one) for one in passages]
+
+
+def pass_changed(study: Study, judge: JudgeRecord, *, force: bool, at: str) -> tuple[Passage, Recheck | None]:
+    """Whether a changed judge may go on, now that it has judged the labelled items: open, forced, or shut.
+
+    The recheck is None, and the passage unlooked, where the gate was opened for no judge of the task.
+    """
+    certified = certified_of(study, judge.task)
+    if certified is None:
+        return _passage(study, judge), None
+    found = recheck(study, judge, certified, at=at)
+    if found.outcome == "open":
+        return Passage(judge.task, judge.name, judge.judge_id, "open", certificate=found.certificate), found
+    why = f"the gate of {judge.task} is {found.outcome} for this judge: {found.why}"
+    passage = Passage(judge.task, judge.name, judge.judge_id, "forced" if force else "shut", why, found.certificate)
+    if force:
+        _note_forced(study, [passage], at)
+    return passage, found
+
+
+def closed_error(passage: Passage, found: Recheck | None) -> GateClosedError:
+    """The refusal of a judge whose labelled items were just judged again."""
+    compared = [found.drift.words] if found is not None else []
+    return _closed(passage.judge, [passage.why, *compared], found.next if found is not None else "")
+
+
+def _closed(judge: str, whys: Sequence[str], act: str = "") -> GateClosedError:
+    first = f"{act[0].upper()}{act[1:]}." if act else "Look again: overread gate."
+    return GateClosedError(f"The gate is not open for {judge}.", "; ".join(whys) + ".", f"{first} {_REMEDY}")
+
+
+def _note_forced(study: Study, passages: Sequence[Passage], at: str) -> None:
+    if passages:
+        study.record([{"type": FORCED, **passage.as_json(), "at": at} for passage in passages])
 
 
 def _passage(study: Study, judge: JudgeRecord) -> Passage:
-    looked = any(one.judge_id == judge.judge_id for one in gate_looks(study, judge.task))
+    looks = gate_looks(study, judge.task)
     state = gate_state(study, judge.task, judge.judge_id)
+    if (became := _refused_identity(study, judge)) is not None:
+        return became
     if state.open:
         return Passage(judge.task, judge.name, judge.judge_id, "open", certificate=state.certificate)
-    if not looked:
+    if any(one.judge_id == judge.judge_id for one in looks):
+        return Passage(judge.task, judge.name, judge.judge_id, "shut", state.why, state.certificate)
+    if (certified := certified_of(study, judge.task)) is None:
         return Passage(judge.task, judge.name, judge.judge_id, "unlooked", state.why)
-    return Passage(judge.task, judge.name, judge.judge_id, "forced", state.why, state.certificate)
+    what = ", ".join(differences(certified.judge, judge))
+    why = f"the gate of {judge.task} was opened for {certified.judge.name}, from which this judge differs in {what}"
+    return Passage(judge.task, judge.name, judge.judge_id, "changed", why, certified.look.gate_id)
+
+
+def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
+    """A server that came up behind this judge's name, and that a look did not let through."""
+    newest = {look.judge_id: look for look in gate_looks(study, judge.task)}
+    for judge_id, record in judges_of_task(study, judge.task).items():
+        look = newest.get(judge_id)
+        if judge_id == judge.judge_id or look is None or look.outcome == "open" or not is_of_family(record, judge):
+            continue
+        why = f"its server became {record.name}, for which the gate of {judge.task} is {look.outcome}"
+        return Passage(judge.task, judge.name, judge.judge_id, "shut", why, look.gate_id)
+    return None
 
 
 def passages_of(study: Study, judge: str = "") -> list[dict[str, Any]]:

@@ -86,6 +86,13 @@ class Thresholds:
         return digest("thresholds", self.as_json())
 
 
+def thresholds_from(document: Mapping[str, Any]) -> Thresholds:
+    """The limits that a certificate says (`Thresholds.as_json`)."""
+    known = {one.name for one in fields(Thresholds)}
+    said = {name: value for name, value in document.items() if name in known}
+    return Thresholds(**{**said, "required": tuple(said.get("required", ()))})
+
+
 MOST: Final = 1_000_000
 """Of a limit that is no share."""
 

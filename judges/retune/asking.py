@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from judges.asking import Backend, Outcome, outcome_of
+from judges.asking import SCHEMA_BYTES, Backend, Outcome, answer_from, answer_key, outcome_of
 from judges.backends.answer import Answer, ModelSettings, Question
 from judges.backends.prices import Budget
 from judges.menu import schema_of
+from judges.retune.halt import Halt
 from judges.retune.items import TuneItem
 from judges.rubric import JudgePrompt, Prompt
 from judges.verdict_reader import SERVER_ERROR, TIMEOUT, Reading
 from store.answers import KeptAnswer, keep_answers, kept_answers
 from store.errors import OverreadError
 from store.judging import same_inputs
-from store.records import digest
+from store.records import canonical_json, digest
 from store.study import Study, now
 
 ON_THE_WAY = (TIMEOUT, SERVER_ERROR)
-SCHEMA_BYTES = 2048
-_BATCH = 64
 
 
 class CapReachedError(OverreadError):
@@ -84,11 +83,15 @@ class Judging:
         runner: asyncio.Runner,
         *,
         concurrency: int = 8,
+        identity: Mapping[str, Any] | None = None,
         told: Callable[[], None] = lambda: None,
+        halt: Halt | None = None,
     ) -> None:
-        """`prompt` is the task's present one; candidates differ from it in the rubric alone."""
+        """`prompt` is the task's present one; candidates differ from it in the rubric alone. `identity` is what else
+        makes the judge what it is (`JudgeOptions.identity`)."""
         self.study, self.prompt, self.settings, self.budget = study, prompt, settings, budget
-        self.tally = Tally()
+        self.tally, self.halt = Tally(), halt or Halt()
+        self._parameters = {**settings.as_json(), **(identity or {})}
         self._backend, self._runner, self._concurrency, self._told = backend, runner, concurrency, told
 
     def with_texts(self, texts: Mapping[str, str]) -> JudgePrompt:
@@ -100,21 +103,24 @@ class Judging:
 
         Raises:
             CapReachedError: the next call could pass the cap. ServerUnusableError: the server cannot be used.
+            SearchStoppedError: somebody stopped the search.
         """
+        self.halt.check()
         prompt = self.with_texts(texts)
         calls = [self._call(prompt, one) for one in items]
         known = self._known(calls)
         self.tally.kept += sum(call.key in known for call in calls)
         missing = {call.key: call for call in calls if call.key not in known}
         if missing:
-            known |= self._runner.run(self._ask_all(list(missing.values())))
+            known |= self.halt.run(self._runner, self._ask_all(list(missing.values())))
         return [known[call.key] for call in calls]
 
     def _call(self, prompt: JudgePrompt, item: TuneItem) -> _Call:
         asked = prompt.of(item.item.payload, item.texts, item.item.slices)
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in asked.messages)
         most = self.budget.most(size + SCHEMA_BYTES, self.settings.max_tokens)
-        return _Call(_key(self.settings, asked.hash, self.settings.seed), asked, most)
+        key = answer_key(self.settings.model, self._parameters, asked.hash, self.settings.seed)
+        return _Call(key, asked, most)
 
     def _known(self, calls: Sequence[_Call]) -> dict[str, Outcome]:
         """Answers kept from earlier searches, and verdicts that this very judge gave on the same prompts."""
@@ -127,7 +133,7 @@ class Judging:
         missing = {call.prompt.hash: call.key for call in calls if call.key not in found}
         ids = [row[0] for row in self.study.rows(
             "SELECT judge_id, model, parameters FROM judges WHERE task = ? AND model = ? AND parameters = ?",
-            [self.prompt.task.task, self.settings.model, _parameters(self.settings)],
+            [self.prompt.task.task, self.settings.model, canonical_json(self._parameters)],
         )]  # fmt: skip
         if missing and ids:
             for (prompt_hash, repetition), verdict in same_inputs(self.study, missing, ids).items():
@@ -143,27 +149,34 @@ class Judging:
         found: dict[str, Outcome] = {}
         waiting: list[tuple[str, KeptAnswer]] = []
         faults: list[Exception] = []
-        places = asyncio.Semaphore(self._concurrency)
+        places, keeping = asyncio.Semaphore(self._concurrency), asyncio.Lock()
+
+        async def keep() -> None:
+            """All that waits in one transaction; what is answered meanwhile goes into the next."""
+            async with keeping:
+                ready = list(waiting)
+                waiting.clear()
+                await asyncio.to_thread(self._keep, ready)
 
         async def one(call: _Call) -> None:
             async with places:
                 if faults:
                     return
+                self.halt.check()
                 if not self.budget.reserve(call.most):
                     raise at_cap(self.budget)
                 answer = await self._backend.ask(
                     Question(call.prompt.messages, schema_of(call.prompt.menu), self.settings.seed)
                 )
-            cost = self.budget.settle(call.most, answer.tokens_in, answer.tokens_out, answered=not answer.failure)
-            found[call.key] = outcome_of(answer, call.prompt, cost)
-            self.tally.asked += 1
-            if answer.failure in ON_THE_WAY:
-                self.tally.failures += 1
-            else:
-                waiting.append((call.key, KeptAnswer(answer_json(answer), cost)))
-            if len(waiting) >= _BATCH:
-                self._keep(waiting)
-            self._told()
+                cost = self.budget.settle(call.most, answer.tokens_in, answer.tokens_out, answered=not answer.failure)
+                found[call.key] = outcome_of(answer, call.prompt, cost)
+                self.tally.asked += 1
+                if answer.failure in ON_THE_WAY:
+                    self.tally.failures += 1
+                else:
+                    waiting.append((call.key, KeptAnswer(answer_json(answer), cost)))
+                self._told()
+                await keep()
 
         async def safely(call: _Call) -> None:
             """What is on its way when another call fails is waited for: it is paid for, and kept."""
@@ -180,35 +193,46 @@ class Judging:
             raise faults[0]
         return found
 
-    def _keep(self, waiting: list[tuple[str, KeptAnswer]]) -> None:
-        if waiting:
-            keep_answers(self.study, "verdict", self.prompt.task.task, waiting, now().isoformat())
-            waiting.clear()
+    def _keep(self, answers: Sequence[tuple[str, KeptAnswer]]) -> None:
+        if answers:
+            keep_answers(self.study, "verdict", self.prompt.task.task, answers, now().isoformat())
 
 
 class Reflector:
     """Asks the reflecting model for new instructions."""
 
     def __init__(
-        self, study: Study, task: str, settings: ModelSettings, backend: Backend, budget: Budget, runner: asyncio.Runner
+        self,
+        study: Study,
+        task: str,
+        settings: ModelSettings,
+        backend: Backend,
+        budget: Budget,
+        runner: asyncio.Runner,
+        identity: Mapping[str, Any] | None = None,
+        *,
+        tally: Tally,
+        halt: Halt,
     ) -> None:
+        """`tally` and `halt` are those of the whole search."""
         self.study, self.task, self.settings, self.budget = study, task, settings, budget
-        self.asked = 0
-        self._backend, self._runner = backend, runner
+        self._backend, self._runner, self._tally, self._halt = backend, runner, tally, halt
+        self._parameters = {**settings.as_json(), **(identity or {})}
 
     def ask(self, text: str, number: int) -> str | None:
         """The model's answer, None when it gave none; `number` tells two like questions of one search apart.
 
         Raises:
-            CapReachedError, ServerUnusableError
+            CapReachedError, ServerUnusableError, SearchStoppedError
         """
+        self._halt.check()
         messages = [{"role": "user", "content": text}]
         seed = None if self.settings.seed is None else self.settings.seed + number
-        key = _key(self.settings, digest("prompt", messages), seed)
+        key = answer_key(self.settings.model, self._parameters, digest("prompt", messages), seed)
         if (kept := kept_answers(self.study, [key]).get(key)) is not None:
             return answer_from(kept.answer).text
-        self.asked += 1
-        answer, cost = self._runner.run(self._ask(messages, seed))
+        self._tally.reflections += 1
+        answer, cost = self._halt.run(self._runner, self._ask(messages, seed))
         if answer.failure:
             return None
         keep_answers(self.study, "reflection", self.task, [(key, KeptAnswer(answer_json(answer), cost))], _time())
@@ -237,23 +261,6 @@ def at_cap(budget: Budget) -> CapReachedError:
     )
 
 
-def _parameters(settings: ModelSettings) -> str:
-    from store.records import canonical_json
-
-    return canonical_json(settings.as_json())
-
-
-def _key(settings: ModelSettings, prompt_hash: str, seed: int | None) -> str:
-    """What makes two questions the same: model, parameters, prompt and seed."""
-    return digest("answer", settings.model, settings.as_json(), prompt_hash, seed)
-
-
 def answer_json(answer: Answer) -> dict[str, Any]:
     """An answer as JSON members; token probabilities are left out, the label's own is in the verdict."""
     return {name: value for name, value in asdict(answer).items() if name != "logprobs" and value not in (None, "")}
-
-
-def answer_from(members: Mapping[str, Any]) -> Answer:
-    """An answer from its members; those that this version does not know are left out."""
-    known = {one.name for one in fields(Answer)} - {"logprobs"}
-    return Answer(**{name: value for name, value in members.items() if name in known})

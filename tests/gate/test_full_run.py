@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from gate_studies import RIGHT, WRONG, pairs_of, rows_of, study_of
 from judges.correcting import correct_study
 from judges.gate.bindings import gate_state, judges_of
 from store.study import Study
-from tests.commands import Overread
+from tests.commands import Outcome, Overread
 from tests.judging.chat_server import ChatServer, Reply, Request, completion, serving, verdict
 
 
@@ -84,3 +85,91 @@ def test_nobody_looked_yet_is_said_and_refuses_nothing(tmp_path: Path, overread_
         system = study.rows("SELECT DISTINCT system FROM items")[0][0]
         found = correct_study(study, system, "mine")
     assert found is not None and found.labels == {"check": 120}
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a study whose gate was opened for the judge `mine`."""
+    folder, overread = tmp_path_factory.mktemp("opened"), Overread()
+    path = make(folder)
+    with serving(honest) as server:
+        assert judged(overread, path, server, "labelled")[0] == 0
+    assert overread("gate", "--judge", "mine", cwd=folder).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def certified(opened: Path, tmp_path: Path) -> Path:
+    """A copy of that study, to work on."""
+    shutil.copytree(opened, tmp_path / "copy")
+    return tmp_path / "copy" / "s.duckdb"
+
+
+def run_all(overread: Overread, path: Path, server: ChatServer, *more: str) -> Outcome:
+    model = ("--model", "m2", "--base-url", server.url, "--name", "other", "--items", "all")
+    return overread("--study", path, "judge", *model, *more, cwd=path.parent)
+
+
+def test_a_changed_judge_judges_its_anchors_first_and_is_refused_for_what_it_gets_wrong(
+    certified: Path, overread_cli: Overread
+) -> None:
+    with serving(lenient) as server:
+        refused = run_all(overread_cli, certified, server)
+        assert refused.exit_code == 1 and len(server.requests) == 120, "the labelled items and nothing else"
+        assert "differs from mine, which the gate was opened for, in model" in refused.stdout
+        assert "57 got worse" in refused.stdout and "the gate is closed" in refused.stdout
+        assert "The gate is not open for other" in refused.stderr and "recall of wrong" in refused.stderr
+        again = run_all(overread_cli, certified, server)
+        assert again.exit_code == 1 and len(server.requests) == 120, "asking again looks at nothing and calls nobody"
+        batch = run_all(overread_cli, certified, server, "--batch-out", "calls.jsonl")
+        assert batch.exit_code == 1 and not (certified.parent / "calls.jsonl").exists()
+        forced = run_all(overread_cli, certified, server, "--force")
+        assert forced.exit_code == 0 and len(server.requests) == 150 and "FORCED: other judged all" in forced.stdout
+    score = overread_cli("score", "--judge", "other", "--json", cwd=certified.parent).json()
+    assert [one["state"] for one in score["gate"]] == ["forced"]
+
+
+@pytest.mark.slow
+def test_a_changed_judge_for_which_the_gate_opens_goes_on_with_the_rest(
+    certified: Path, overread_cli: Overread
+) -> None:
+    with serving(honest) as server:
+        found = run_all(overread_cli, certified, server, "--json")
+        assert found.exit_code == 0 and len(server.requests) == 150
+    document = found.json()
+    assert [(run["slots"], run["judged"]) for run in document["runs"]] == [(120, 120), (150, 30)]
+    [check] = document["rechecks"]
+    assert check["outcome"] == "open" and check["differs"] == ["model"] and check["drift"]["same"] == 120
+    assert [one["state"] for one in document["gate"]] == ["open"]
+    with Study.open(certified) as study:
+        [record] = study.journal_records("recheck")
+        assert record["before"] == "mine" and record["certificate"] == document["gate"][0]["certificate"]
+
+
+@pytest.mark.slow
+def test_force_on_a_changed_judge_still_compares_it_first(certified: Path, overread_cli: Overread) -> None:
+    with serving(lenient) as server:
+        found = run_all(overread_cli, certified, server, "--force", "--json")
+        assert found.exit_code == 0 and len(server.requests) == 150
+    assert found.json()["rechecks"][0]["outcome"] == "closed"
+    assert [one["state"] for one in found.json()["gate"]] == ["forced"]
+
+
+@pytest.mark.slow
+def test_a_server_that_becomes_a_worse_model_midway_ends_the_full_run(certified: Path, overread_cli: Overread) -> None:
+    """The judge's own name and prompt; the server calls itself another model from the tenth further answer on."""
+
+    def worse(request: Request) -> Reply:
+        changed = request.number >= 10
+        return Reply(completion(verdict(RIGHT), model="worse" if changed else "test-model-1"))
+
+    with serving(worse) as server:
+        model = ("--model", "m", "--base-url", server.url, "--name", "mine", "--items", "all", "--concurrency", "2")
+        ended = overread_cli("--study", certified, "judge", *model, cwd=certified.parent)
+        assert ended.exit_code == 1 and "The gate is not open for mine → worse" in ended.stderr, ended
+        assert "the gate is closed" in ended.stdout
+        asked = len(server.requests)
+        assert 130 <= asked < 145, "some of the rest, the 120 anchors, and no more"
+        again = overread_cli("--study", certified, "judge", *model, cwd=certified.parent)
+        assert again.exit_code == 1 and "its server became mine → worse" in again.stderr
+        assert len(server.requests) == asked

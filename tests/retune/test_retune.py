@@ -23,7 +23,8 @@ from store.errors import NotEnoughError
 from store.judge_rubrics import current_rubric
 from store.splits import openings_of
 from store.study import Study
-from tests.judging.chat_server import ChatServer, serving
+from tests.judging.chat_server import ChatServer, Reply, Request, serving
+from tests.judging.judge_runs import judge
 
 
 def small_table(path: Path, notes: int = 40) -> Study:
@@ -35,7 +36,7 @@ def small_table(path: Path, notes: int = 40) -> Study:
 
 def retuned(study: Study, server: ChatServer, settings: Settings | None = None, **more: Any) -> Result:
     """Run a search on an open study."""
-    options = JudgeOptions(JUDGE, server.url, concurrency=16, logprobs=False, **more)
+    options = JudgeOptions(JUDGE, server.url, **{"concurrency": 16, "logprobs": False, **more})
     reflect = JudgeOptions(REFLECTOR, server.url, temperature=1.0, max_tokens=8192, format="text", logprobs=False)
     task = task_definitions(study)[TASK]
     found = Retune(study, task, judge_prompt(study, task), settings or Settings(proposals=8), at=AT)
@@ -101,6 +102,35 @@ def test_a_search_that_was_stopped_goes_on_and_pays_nothing_twice(tmp_path: Path
         result = retuned(study, server, prices=prices)
         assert result.outcome == "better" and max(models.prompts.values()) == 1
         assert result.tally.kept >= paid and len(searches(study, TASK)) == 1
+
+
+@pytest.mark.slow
+def test_a_run_of_the_same_judge_asks_for_nothing_that_a_search_has_paid_for(tmp_path: Path) -> None:
+    models = Models(noise=True)
+    with small_table(tmp_path / "s.duckdb") as study, serving(models) as server:
+        result = retuned(study, server, Settings(proposals=1, examples=0))
+        assert not result.promoted
+        paid = models.judged
+        run = judge(study, server, task=TASK, model=JUDGE, logprobs=False)
+        assert run.outcome == "done" and run.state.kept > 50
+        assert run.state.kept + run.state.linked + run.state.judged == run.state.slots
+        assert models.judged == paid + run.state.requests and max(models.prompts.values()) == 1
+        costs = study.rows("SELECT count(*) FROM verdicts v JOIN judges USING (judge_id) WHERE model = ?", [JUDGE])
+        assert costs == [(run.state.slots,)]
+
+
+def test_every_answer_is_kept_as_it_comes(tmp_path: Path) -> None:
+    """When one answer is on its way, those before it are in the study: a kill takes nothing that was paid for."""
+    kept: list[int] = []
+
+    def watched(request: Request) -> Reply:
+        kept.append(study.rows("SELECT count(*) FROM answers")[0][0])
+        return models(request)
+
+    models = Models(noise=True)
+    with small_table(tmp_path / "s.duckdb") as study, serving(watched) as server:
+        retuned(study, server, Settings(proposals=1, examples=0), concurrency=1)
+    assert len(kept) > 60 and kept == list(range(len(kept)))
 
 
 @pytest.mark.slow

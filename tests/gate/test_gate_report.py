@@ -1,0 +1,73 @@
+"""The report says what the gate says: outcome, what keeps it shut, what to do, looks spent, certificate, and force."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from gate_studies import AT, pairs_of, rows_of, study_of
+
+from annotate.cli.report import rendered
+from annotate.report.document import build_document
+from annotate.report.options import ReportOptions
+from judges.calibration.audit_result import Settings
+from judges.gate.evidence import pick_judge
+from judges.gate.full_run import pass_gate
+from judges.gate.gate import Gate, look
+from judges.gate.recheck import certified_of, recheck
+from judges.gate.thresholds import Thresholds
+from store.judging import judges_of_task
+from store.study import Study
+
+ONE_LOOK = Thresholds(looks=1)
+
+
+def looked(study: Study) -> Gate:
+    return look(study, [pick_judge(study, "check", "gpt")], {"check": ONE_LOOK}, at=AT)
+
+
+def texts(study: Study) -> Sequence[str]:
+    """The report as HTML and as Markdown."""
+    options = ReportOptions(made_at=dt.datetime.fromisoformat(AT), settings=Settings(all_statistics=True, resamples=50))
+    document = build_document(study, options)
+    return ["".join(rendered(document, kind)) for kind in ("html", "markdown")]
+
+
+def test_a_closed_gate_and_a_forced_run_are_in_the_report(tmp_path: Path) -> None:
+    with study_of(tmp_path / "s.duckdb", rows_of(pairs_of(60, 0, 60, 40))) as study:
+        for text in texts(study):
+            assert "The gate before the full run" not in text, "nobody has looked"
+        gate = looked(study).tasks[0]
+        assert gate.outcome == "closed"
+        [(judge_id, record)] = judges_of_task(study, "check").items()
+        for text in texts(study):
+            assert "The gate is closed: gpt may not score all of Check" in text and "FORCED" not in text
+            assert "recall of wrong" in text and "at least 0.7" in text
+            assert "recall of right" not in text.split("What keeps it shut")[1], "what passes keeps nothing shut"
+            assert gate.next[0] in text.replace("\\", "")
+            assert "Look 1 of 1" in text
+        pass_gate(study, [record], force=True, at="2026-03-02T10:00:00+01:00")
+        [newest] = study.rows("SELECT gate_id FROM gates WHERE judge_id = ?", [judge_id])
+        for text in texts(study):
+            assert text.count("FORCED: gpt judged all of Check through a gate that was not open") == 2
+            assert "forced on 2026-03-02" in text and newest[0] in text
+
+
+@pytest.mark.parametrize("wrong", [0, 40])
+def test_an_open_gate_and_a_changed_judge_are_in_the_report(tmp_path: Path, wrong: int) -> None:
+    rows = rows_of(pairs_of(60, 0, 60, 0))
+    for row, (_, verdict) in zip(rows, pairs_of(60, 0, 60, wrong), strict=True):
+        row["judge"].append({"judge": "other", "label": verdict})
+    with study_of(tmp_path / "s.duckdb", rows) as study:
+        assert looked(study).outcome == "open"
+        certified = certified_of(study, "check")
+        other = next(one for one in judges_of_task(study, "check").values() if one.name == "other")
+        assert certified is not None and certified.judge.name == "gpt"
+        found = recheck(study, other, certified, at="2026-03-03T10:00:00+01:00")
+        assert found.outcome == ("closed" if wrong else "open") and found.drift.only_before == wrong
+        for text in texts(study):
+            assert "The gate is open: gpt may score all of Check" in text
+            assert ("The gate is closed: other" if wrong else "The gate is open: other") in text
+            assert "It was judged anew on 2026-03-03, since it differs from gpt in" in text
