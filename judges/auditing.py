@@ -37,9 +37,9 @@ def audit_study(
 ) -> Audit:
     """Audit all tasks (or one) and all judges (or one)."""
     tasks = {name: definition for name, definition in task_definitions(study).items() if task in ("", name)}
+    counts = count_items(study)  # first: what DuckDB keeps of its blocks is given back for the columns that follow
     labelled = labelled_tasks(study, tasks, judge)
     found = audit([one.columns for one in labelled.values()], study.path.name, settings)
-    counts = count_items(study)
     whole = {
         name: replace(
             result, items=counts.get(name, 0),

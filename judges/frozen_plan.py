@@ -188,7 +188,7 @@ class PlanCheck:
 
 def check_plan(
     study: Study,
-    labels: Mapping[str, int],
+    labels: Mapping[str, int] | None = None,
     *,
     judge: str = "",
     metrics: Sequence[str] = (),
@@ -197,12 +197,14 @@ def check_plan(
     """Compare with the plan that holds.
 
     Args:
-        labels: labels that enter the numbers, by task. judge: whose verdicts are used. metrics: all that are printed.
+        labels: labels that enter the numbers, by task; None for `labelled_items`, which are counted only where there is
+            a plan. judge: whose verdicts are used. metrics: all that are printed.
         thresholds: those used, by name.
     """
     plan = frozen_plan(study)
     if plan is None:
         return PlanCheck(None)
+    labels = labelled_items(study) if labels is None else labels
     deviations, notes = [], []
     if plan.judge and judge and judge != plan.judge:
         deviations.append(f"the judge is {judge}, planned was {plan.judge}")

@@ -63,6 +63,17 @@ class JudgedItems:
         return (self.people.codes >= 0) & (self.codes >= 0)
 
     @cached_property
+    def weighed(self) -> NDArray[np.bool_]:
+        """Those of `known` that stand for a number of items, where a draw made some likelier than others."""
+        weights = self.labelled.columns.weights
+        return self.known if weights is None else self.known & np.isfinite(weights)
+
+    def weights_of(self, rows: NDArray[np.bool_]) -> FloatArray | None:
+        """What these items stand for, shape (rows,); None where each counts for one."""
+        weights = self.labelled.columns.weights
+        return None if weights is None else weights[rows]
+
+    @cached_property
     def agrees(self) -> NDArray[np.bool_]:
         return np.asarray(self.known & (self.people.codes == self.codes))
 
@@ -83,8 +94,6 @@ class JudgedItems:
         """Judge less people by system, and by each other slice."""
         if self.values is None:
             return []
-        drawn = self.labelled.columns.drawn
-        weights = drawn.weights if drawn is not None and np.isfinite(drawn.weights).any() else None
         kinds: dict[str, Systems] = {"system": systems}
         for name, column in self.labelled.columns.slices.items():
             if name != "system" and 1 < len(column.values) <= MOST_VALUES:
@@ -92,7 +101,7 @@ class JudgedItems:
         return [
             gap
             for kind, values in kinds.items()
-            for gap in system_gaps(values, *self.values, level, kind, self.clusters, weights)
+            for gap in system_gaps(values, *self.values, level, kind, self.clusters, self.labelled.columns.weights)
         ]
 
     def confidences(self) -> tuple[FloatArray, NDArray[np.int64]]:
@@ -159,7 +168,7 @@ def _form(judged: JudgedItems, level: float) -> Iterator[Finding]:
 
 def _slices(judged: JudgedItems, level: float) -> Iterator[Finding]:
     """Leniency by slice, and a judge that is broken on one system only."""
-    columns, known = judged.labelled.columns, judged.known
+    columns, known = judged.labelled.columns, judged.weighed
     kinds = {
         name: np.array([*column.values, ""])[column.codes]
         for name, column in columns.slices.items()
@@ -168,12 +177,17 @@ def _slices(judged: JudgedItems, level: float) -> Iterator[Finding]:
     if judged.values is not None:
         theirs, its = judged.values
         chosen = {name: column[known].tolist() for name, column in kinds.items()}
-        yield from leniency(chosen, theirs[known], its[known], level, _part(judged.clusters, known))
+        yield from leniency(
+            chosen, theirs[known], its[known], level, _part(judged.clusters, known),
+            judged.weights_of(known),
+        )  # fmt: skip
     if "system" in kinds:
         resolved = judged.people.codes >= 0
+        if columns.weights is not None:
+            resolved &= np.isfinite(columns.weights)
         yield from broken_systems(
             kinds["system"][resolved].tolist(), judged.agrees[resolved], level,
-            clusters=_part(judged.clusters, resolved),
+            clusters=_part(judged.clusters, resolved), weights=judged.weights_of(resolved),
         )  # fmt: skip
 
 
@@ -191,9 +205,10 @@ def _family(judged: JudgedItems, systems: Systems, ties: Sequence[DeclaredTie], 
             own |= rows & (family_of(name) == family)
         if family and judged.values is not None and own.any():
             theirs, its = judged.values
-            known = judged.known
+            known = judged.weighed
             mine = _part(judged.clusters, known)
-            yield family_preference(own[known], theirs[known], its[known], declared, level, mine)
+            counted = judged.weights_of(known)
+            yield family_preference(own[known], theirs[known], its[known], declared, level, mine, counted)
             return
     if declared:
         said = "; ".join(f"{system} {what}" for system, what in declared.items())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-LEAN_MEMORY = "96MB"
+LEAN_MEMORY = "32MB"
 """For queries whose result is columns; one that cannot do with so little is given what there is."""
 
 

@@ -48,7 +48,7 @@ def audit(
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
-    from judges.frozen_plan import check_plan, labelled_items
+    from judges.frozen_plan import check_plan
     from store.study import Study
 
     if tui:
@@ -66,7 +66,7 @@ def audit(
             )
         else:
             found = audited(study, task, judge, seed=seed, epsilon=epsilon, everything=everything)
-            plan = check_plan(study, labelled_items(study), judge=judge)
+            plan = check_plan(study, judge=judge)
             if as_json:
                 print_json({**found.as_json(), **({"plan": plan.as_json()} if plan.plan else {})})
             else:

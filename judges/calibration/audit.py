@@ -13,12 +13,12 @@ from judges.calibration.agreement.brennan_prediger import brennan_prediger
 from judges.calibration.agreement.class_agreement import negative_agreement, positive_agreement
 from judges.calibration.agreement.cohen_kappa import cohen_kappa
 from judges.calibration.agreement.confusion import confusion_counts
-from judges.calibration.agreement.design_weighted import design_weighted
+from judges.calibration.agreement.design_weighted import DesignWeighted, design_weighted, weighted_pairs
 from judges.calibration.agreement.fleiss_kappa import fleiss_kappa
 from judges.calibration.agreement.gwet import gwet_ac1, gwet_ac2
 from judges.calibration.agreement.kendall import kendall_tau_b
 from judges.calibration.agreement.krippendorff_alpha import krippendorff_alpha
-from judges.calibration.agreement.macro_f1 import macro_f1
+from judges.calibration.agreement.macro_f1 import macro_f1, macro_f1_of_pairs
 from judges.calibration.agreement.matthews import matthews_correlation
 from judges.calibration.agreement.pearson import pearson
 from judges.calibration.agreement.per_label import exact_share, f1, precision, recall
@@ -31,6 +31,7 @@ from judges.calibration.agreement.scored_pairs import ScoredPairs
 from judges.calibration.agreement.scott_pi import scott_pi
 from judges.calibration.agreement.spearman import spearman
 from judges.calibration.agreement.weighted_kappa import weighted_kappa
+from judges.calibration.agreement.weighted_share import weighted_share
 from judges.calibration.audit_humans import human_agreement
 from judges.calibration.audit_input import (
     FIRST_FAILURE,
@@ -39,6 +40,7 @@ from judges.calibration.audit_input import (
     OUTSIDE_SET,
     VOTED_CANNOT_JUDGE,
     CodeArray,
+    DrawnColumns,
     JudgeColumn,
     SliceColumn,
     TaskColumns,
@@ -186,14 +188,15 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
         more=_more(task, people.codes, judge, pairs, bootstrap) if settings.all_statistics else {},
         notes=_notes(pairs, raw, (kappa, alpha)),
     )
-    return _of_all_items(task, people.codes, verdicts, found, settings) if task.drawn is not None else found
+    if task.drawn is None:
+        return found
+    return _of_all_items(task, people.codes, verdicts, judge, found, settings)
 
 
 UNEQUAL_NOTE = (
-    "items were drawn with unequal chances, or texts with all of theirs, or identical items were labelled at once: raw "
-    "agreement, kappa, alpha, AC1, recall, precision, F1 and the gap on each system count each labelled item for those "
-    "it stands for (1/π) and speak of all items; the confusion counts, slices and other numbers are of the labelled "
-    "items as they are"
+    "items were drawn with unequal chances, or texts with all of theirs, or identical items were labelled at once: "
+    "agreement, slices and what the judge favours count each labelled item for those it stands for (1/π) and speak of "
+    "all items; the confusion, effects of form, confidence and people's habits are of the labelled items as they are"
 )
 
 UNWEIGHED_NOTE = (
@@ -202,9 +205,80 @@ UNWEIGHED_NOTE = (
 )
 
 
+@dataclass(frozen=True)
+class _Weighing:
+    """A task's drawn items with what each stands for; those in no sample have no label here.
+
+    Attributes:
+        people: codes, shape (items,). weights: 1/π, shape (items,).
+    """
+
+    task: TaskColumns
+    people: CodeArray
+    weights: FloatArray
+    drawn: DrawnColumns
+    settings: Settings
+
+    def agreement(self, scale: Scale, answers: CodeArray) -> DesignWeighted:
+        return design_weighted(scale, self.people, answers, self.weights, *self._design)
+
+    def table(self, answers: CodeArray) -> tuple[PairTable, Bootstrap]:
+        return weighted_pairs(self.task.scale, self.people, answers, self.weights, *self._design)
+
+    @property
+    def _design(
+        self,
+    ) -> tuple[NDArray[np.integer] | None, int, int, float, NDArray[np.integer], NDArray[np.integer] | None]:
+        settings = self.settings
+        return (
+            self.task.clusters, settings.seed, settings.resamples, settings.level, self.drawn.strata, self.drawn.groups
+        )  # fmt: skip
+
+    def slice(self, answers: CodeArray, column: SliceColumn) -> dict[str, SliceAgreement]:
+        paired = (self.people >= 0) & (answers >= 0)
+        places = {value: paired & (column.codes == code) for code, value in enumerate(column.values)}
+        return {value: self._slice_value(answers, rows) for value, rows in places.items() if rows.any()}
+
+    def _slice_value(self, answers: CodeArray, rows: NDArray[np.bool_]) -> SliceAgreement:
+        scale = self.task.scale
+        hits = self.people == answers
+        recalls = {
+            label: self._slice_recall(scale.shown[code], hits, rows & (self.people == code))
+            for code, label in enumerate(scale.labels)
+        }
+        kappa = None
+        if self.settings.all_statistics:
+            inside = replace(self, people=np.where(rows, self.people, np.int16(NOT_LABELLED)))
+            kappa = cohen_kappa(*inside.table(answers))
+        return SliceAgreement(int(rows.sum()), self._share("raw agreement", hits, rows), recalls, kappa)
+
+    def _slice_recall(self, label: str, hits: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Statistic:
+        n, name = int(rows.sum()), f"recall of {label}"
+        if n == 0:
+            return Statistic.undefined("label_not_used", f"people gave {label} to no item", 0, method=name)
+        return _too_few(label, n) if n < SLICE_LABEL_ITEMS else self._share(name, hits, rows)
+
+    def _share(self, name: str, hits: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Statistic:
+        groups = None if self.drawn.groups is None else self.drawn.groups[rows]
+        return weighted_share(name, hits[rows], self.weights[rows], groups, self.settings.level)
+
+    def counted(self, verdicts: CodeArray) -> UnreadableCounted:
+        """`_counted` of all items."""
+        scale = self.task.scale
+        unreadable = verdicts <= FIRST_FAILURE
+        whole = self.agreement(_with_unreadable(scale), np.where(unreadable, scale.size, verdicts))
+        as_label = {}
+        for code, label in enumerate(scale.labels):
+            found = self.agreement(scale, np.where(unreadable, code, verdicts))
+            as_label[label] = (found.raw_agreement, found.cohen_kappa)
+        recalls = {label: whole.recall[label] for label in scale.labels}
+        return UnreadableCounted(whole.raw_agreement, whole.cohen_kappa, recalls, as_label)
+
+
 def _of_all_items(
-    task: TaskColumns, people: CodeArray, verdicts: CodeArray, found: JudgeAgreement, settings: Settings
-) -> JudgeAgreement:
+    task: TaskColumns, people: CodeArray, verdicts: CodeArray, judge: JudgeColumn, found: JudgeAgreement,
+    settings: Settings,
+) -> JudgeAgreement:  # fmt: skip
     """The same agreement with every item counting for those it stands for: a draw that takes many of the judge's fails
     would else show few of the fails that it misses."""
     drawn = task.drawn
@@ -213,18 +287,10 @@ def _of_all_items(
     outside = int((~inside & (people >= 0) & (verdicts >= 0)).sum())
     if outside == found.n:
         return replace(found, notes=(*found.notes, UNWEIGHED_NOTE))
-    weighted = design_weighted(
-        task.scale,
-        np.where(inside, people, -1),
-        verdicts,
-        np.where(inside, drawn.weights, 1.0),
-        task.clusters,
-        settings.seed,
-        settings.resamples,
-        settings.level,
-        drawn.strata,
-        drawn.groups,
-    )
+    own = np.where(inside, people, np.int16(NOT_LABELLED))
+    weighing = _Weighing(task, own, np.where(inside, drawn.weights, 1.0), drawn, settings)
+    weighted = weighing.agreement(task.scale, verdicts)
+    pairs, bootstrap = weighing.table(verdicts)
 
     def counted(statistic: Statistic, before: Statistic) -> Statistic:
         return replace(statistic, dropped=before.dropped | _some(not_in_the_sample=outside))
@@ -242,9 +308,14 @@ def _of_all_items(
                 recall=counted(weighted.recall[label], one.recall),
                 precision=counted(weighted.precision[label], one.precision),
                 f1=counted(weighted.f1[label], one.f1),
+                agreement=one.agreement and positive_agreement(pairs, label, bootstrap),
             )
             for label, one in found.per_label.items()
         },
+        slices={name: weighing.slice(verdicts, column) for name, column in task.slices.items()},
+        correlations=_correlations(task, own, judge, settings, weighing.weights),
+        unreadable_counted=found.unreadable_counted and weighing.counted(verdicts),
+        more=found.more and _more(task, own, judge, pairs, bootstrap, weighing.weights),
         notes=(*found.notes, UNEQUAL_NOTE),
     )
 
@@ -285,10 +356,12 @@ def _slice_value(scale: Scale, table: IntArray, settings: Settings) -> SliceAgre
 
 def _slice_recall(label: str, hits: int, n: int, level: float) -> Statistic:
     name = f"recall of {label}"
-    if 0 < n < SLICE_LABEL_ITEMS:
-        why = f"people gave {label} to {n} of the slice's items; {SLICE_LABEL_ITEMS} are needed"
-        return Statistic.undefined("too_few", why, n, method=name)
-    return exact_share(hits, n, name, "people", label, level)
+    return _too_few(label, n) if 0 < n < SLICE_LABEL_ITEMS else exact_share(hits, n, name, "people", label, level)
+
+
+def _too_few(label: str, n: int) -> Statistic:
+    why = f"people gave {label} to {n} of the slice's items; {SLICE_LABEL_ITEMS} are needed"
+    return Statistic.undefined("too_few", why, n, method=f"recall of {label}")
 
 
 def _counted(
@@ -299,10 +372,7 @@ def _counted(
     settings: Settings,
 ) -> UnreadableCounted:
     """Agreement with unreadable verdicts as one further answer, which no person gave."""
-    name = "unreadable"
-    while name in pairs.scale.labels:
-        name += "_"
-    scale = Scale((*pairs.scale.labels, name), titles=(*pairs.scale.shown, name))
+    scale = _with_unreadable(pairs.scale)
     answers = np.where(verdicts <= FIRST_FAILURE, pairs.scale.size, verdicts)
     dropped = {rule: count for rule, count in pairs.dropped.items() if rule != "unreadable"}
     whole = PairTable.of_codes(scale, people, answers, clusters, dropped)
@@ -313,6 +383,13 @@ def _counted(
     }
     recalls = {label: recall(whole, label, settings.level) for label in pairs.scale.labels}
     return UnreadableCounted(raw_agreement(whole, settings.level), cohen_kappa(whole, bootstrap), recalls, as_label)
+
+
+def _with_unreadable(scale: Scale) -> Scale:
+    name = "unreadable"
+    while name in scale.labels:
+        name += "_"
+    return Scale((*scale.labels, name), titles=(*scale.shown, name))
 
 
 def _as_label(
@@ -327,7 +404,9 @@ def _as_label(
     return raw, cohen_kappa(pairs, bootstrap)
 
 
-def _correlations(task: TaskColumns, people: CodeArray, judge: JudgeColumn, settings: Settings) -> dict[str, Statistic]:
+def _correlations(
+    task: TaskColumns, people: CodeArray, judge: JudgeColumn, settings: Settings, weights: FloatArray | None = None
+) -> dict[str, Statistic]:
     """Rank and linear correlation of people's labels with the judge's scores, or with its labels where those are
     numbers; none on a nominal scale."""
     values = task.scale.values
@@ -338,7 +417,7 @@ def _correlations(task: TaskColumns, people: CodeArray, judge: JudgeColumn, sett
         return {}
     labels = _numbers(people, values)
     unscored = int((np.isfinite(labels) & ~np.isfinite(scores)).sum())
-    pairs = ScoredPairs.of_values(labels, scores, task.clusters, _some(no_score=unscored))
+    pairs = ScoredPairs.of_values(labels, scores, task.clusters, _some(no_score=unscored), weights)
     bootstrap = pairs.bootstrap(settings.seed, settings.resamples, settings.level)
     found = {"kendall_tau": kendall_tau_b(pairs, bootstrap), "spearman": spearman(pairs, bootstrap)}
     if task.scale.level in ("interval", "ratio"):
@@ -351,7 +430,12 @@ def _numbers(codes: NDArray[np.integer], values: FloatArray) -> FloatArray:
 
 
 def _more(
-    task: TaskColumns, people: CodeArray, judge: JudgeColumn, pairs: PairTable, bootstrap: Bootstrap
+    task: TaskColumns,
+    people: CodeArray,
+    judge: JudgeColumn,
+    pairs: PairTable,
+    bootstrap: Bootstrap,
+    weights: FloatArray | None = None,
 ) -> dict[str, Statistic]:
     """The coefficients that are shown only when asked for."""
     counts, labels = pairs.label_counts(), pairs.scale.labels
@@ -362,12 +446,14 @@ def _more(
         "matthews_correlation": matthews_correlation(pairs, bootstrap),
         "macro_f1": macro_f1(
             pairs.scale, judge.codes, people, task.clusters, bootstrap.seed, bootstrap.resamples, bootstrap.level
-        ),
+        )
+        if weights is None
+        else macro_f1_of_pairs(pairs, bootstrap),
     }
     if pairs.scale.ordered:
         more["weighted_kappa_linear"] = weighted_kappa(pairs, "linear", bootstrap)
         more["gwet_ac2"] = gwet_ac2(counts, bootstrap=bootstrap)
-        more |= _by_numbers(task, people, judge, bootstrap)
+        more |= _by_numbers(task, people, judge, bootstrap, weights)
     if pairs.scale.size == 2:
         more["positive_agreement"] = positive_agreement(pairs, labels[0], bootstrap)
         more["negative_agreement"] = negative_agreement(pairs, labels[0], bootstrap)
@@ -375,12 +461,14 @@ def _more(
     return more
 
 
-def _by_numbers(task: TaskColumns, people: CodeArray, judge: JudgeColumn, like: Bootstrap) -> dict[str, Statistic]:
+def _by_numbers(
+    task: TaskColumns, people: CodeArray, judge: JudgeColumn, like: Bootstrap, weights: FloatArray | None
+) -> dict[str, Statistic]:
     """Correlations and distance of labels, and of scores where there are some, as the numbers that labels are written
     as; ranks stand for words. Pearson's r and the distance take the steps of an ordinal scale as equal."""
     numbers = own_numbers(task.scale)
     theirs, its = _numbers(people, numbers), _numbers(judge.codes, numbers)
-    pairs = ScoredPairs.of_values(theirs, its, task.clusters)
+    pairs = ScoredPairs.of_values(theirs, its, task.clusters, weights=weights)
     bootstrap = pairs.bootstrap(like.seed, like.resamples, like.level)
     found = {"rmse_of_labels": rmse(pairs, bootstrap), "pearson_of_labels": pearson(pairs, bootstrap)}
     found["spearman_of_labels"], found["kendall_tau_of_labels"] = (
@@ -389,7 +477,7 @@ def _by_numbers(task: TaskColumns, people: CodeArray, judge: JudgeColumn, like: 
     )
     if judge.scores is None:
         return found
-    scored = ScoredPairs.of_values(theirs, judge.scores, task.clusters)
+    scored = ScoredPairs.of_values(theirs, judge.scores, task.clusters, weights=weights)
     bootstrap = scored.bootstrap(like.seed, like.resamples, like.level)
     return {"pearson": pearson(scored, bootstrap), "rmse": rmse(scored, bootstrap), **found}
 

@@ -107,6 +107,13 @@ class TaskColumns:
         votes = (*self.annotators.values(), self.adjudicated)
         return any(bool(((codes >= 0) | (codes == OUTSIDE_SET)).any()) for codes in votes)
 
+    @property
+    def weights(self) -> FloatArray | None:
+        """Items that each stands for, shape (items,), nan for one in no sample; None where all count the same or where
+        that is known of none."""
+        drawn = self.drawn
+        return drawn.weights if drawn is not None and bool(np.isfinite(drawn.weights).any()) else None
+
 
 def columns_of(records: TaskRecords) -> TaskColumns:
     """The columns of a task's records and of each of its parts."""

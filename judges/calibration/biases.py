@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from judges.calibration.agreement.holm import holm
 from judges.calibration.agreement.scale import FloatArray
-from judges.calibration.clustered import Codes, Mean, cluster_numbers, clustered_difference
+from judges.calibration.clustered import Codes, Mean, cluster_numbers, clustered_difference, weighted_difference
 from judges.calibration.distributions import t_half_width, two_sided_p
 from judges.calibration.logistic import SeparatedError, fit_logistic
 from judges.calibration.statistic import Statistic
@@ -128,6 +128,7 @@ def leniency(
     judge: ArrayLike,
     level: float = LEVEL,
     clusters: ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> list[Finding]:
     """Is the judge more lenient in one slice than elsewhere? Mean of judge − people there less that of the rest.
 
@@ -135,7 +136,7 @@ def leniency(
 
     Args:
         slices: value of each item by kind of slice ("" for none). people, judge: scores, higher is better, shape (n,).
-        clusters: of each item.
+        clusters: of each item. weights: 1/π of each, where items were not all as likely to be drawn.
     """
     groups = cluster_numbers(clusters)
     gap = np.asarray(judge, dtype=np.float64) - np.asarray(people, dtype=np.float64)
@@ -146,7 +147,7 @@ def leniency(
             here, rest = column == value, (column != value) & (column != "")
             if min(int(here.sum()), int(rest.sum())) >= LEAST_IN_SLICE:
                 name, title = f"slice {kind}={value}", f"leniency in {kind}={value} against the rest"
-                statistic, p = difference_of_means(gap, here, rest, title, level, groups)
+                statistic, p = difference_of_means(gap, here, rest, title, level, groups, weights)
                 drafts.append((name, statistic, p))
     return adjusted_findings(drafts, level, _leniency_words)
 
@@ -165,6 +166,7 @@ def family_preference(
     ties: Mapping[str, str] | None = None,
     level: float = LEVEL,
     clusters: ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> Finding:
     """Does the judge favour systems of its own family? (judge − people) on its own less that on the others.
 
@@ -173,6 +175,7 @@ def family_preference(
     Args:
         own: whether the item's system is of the judge's family, shape (n,). people, judge: scores, higher is better.
         ties: what is declared of systems and judge ("MemOS": "shares an author with the benchmark"): said, not tested.
+        clusters, weights: as in `leniency`.
     """
     mine = np.asarray(own, dtype=bool)
     gap = np.asarray(judge, dtype=np.float64) - np.asarray(people, dtype=np.float64)
@@ -182,7 +185,7 @@ def family_preference(
         why = f"{int(mine.sum())} items of the judge's family and {int((~mine).sum())} others; {LEAST_IN_SLICE} each"
         found = nothing(name, Statistic.undefined("too_few", f"{why} are needed", len(gap), method=title))
         return Finding(name, found.statistic, None, False, found.words + declared)
-    statistic, p = difference_of_means(gap, mine, ~mine, title, level, cluster_numbers(clusters))
+    statistic, p = difference_of_means(gap, mine, ~mine, title, level, cluster_numbers(clusters), weights)
     flagged = p < 1 - level and (statistic.value or 0) > 0
     words = "The judge favours its own family" if flagged else "No favour for the judge's own family is shown"
     return Finding(name, statistic, p, flagged, words + declared)
@@ -205,11 +208,15 @@ def difference_of_means(
     name: str,
     level: float,
     clusters: Codes | None = None,
+    weights: FloatArray | None = None,
 ) -> Tested:
     """Mean of the values `here` less that of the `rest`, with Welch's interval and p; that of clusters where there are
-    some (`cluster_numbers`)."""
+    some (`cluster_numbers`), and of what items stand for where they have weights."""
     n = int(here.sum()) + int(rest.sum())
-    if clusters is None:
+    if weights is not None:
+        found = weighted_difference(values, weights, here, rest, clusters)
+        how = "t interval of items weighted by 1/π, with half a difference that was not drawn"
+    elif clusters is None:
         found, how = _welch(values[here], values[rest]), "Welch interval"
     else:
         found = clustered_difference(values[here], values[rest], clusters[here], clusters[rest])

@@ -56,12 +56,14 @@ def broken_systems(
     level: float = LEVEL,
     margin: float = MARGIN,
     clusters: ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> list[Finding]:
     """Is the judge broken on one system only? Its agreement there against all others, Holm over systems.
 
     Args:
         systems: of each item. agrees: whether the verdict is people's label; an unreadable verdict does not agree.
-        margin: a smaller loss is not flagged. clusters: of each item.
+        margin: a smaller loss is not flagged.
+        clusters: of each item. weights: 1/π of each, None where all count the same.
     """
     groups = cluster_numbers(clusters)
     column, right = np.asarray(systems), np.asarray(agrees, dtype=np.float64)
@@ -70,10 +72,10 @@ def broken_systems(
         here, title = column == system, f"agreement on {system} less the rest"
         if min(int(here.sum()), int((~here).sum())) < LEAST_IN_SLICE:
             continue
-        if groups is None:
+        if groups is None and weights is None:
             drafts.append((system, *_difference_of_shares(right[here], right[~here], title, level)))
         else:
-            drafts.append((system, *difference_of_means(right, here, ~here, title, level, groups)))
+            drafts.append((system, *difference_of_means(right, here, ~here, title, level, groups, weights)))
     findings = adjusted_findings(drafts, level, _broken_words)
     return [_only_losses(found, margin) for found in findings]
 

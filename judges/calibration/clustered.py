@@ -51,6 +51,24 @@ def weighted_mean(values: FloatArray, weights: FloatArray, clusters: Codes | Non
     return Mean(mean, math.sqrt(_error(sums) ** 2 + unseen), float(len(sums) - 1))
 
 
+def weighted_difference(
+    values: FloatArray, weights: FloatArray, here: NDArray[np.bool_], rest: NDArray[np.bool_], clusters: Codes | None
+) -> Mean:
+    """Weighted mean of the values `here` less that of the `rest`, items or clusters of shape (n,) counting as drawn
+    apart; df are those of the side with fewer of them, and the error has what `weighted_mean` adds on either side."""
+    codes = np.arange(len(values)) if clusters is None else clusters
+    number = int(codes.max()) + 1
+    means, sums, unseen = [], np.zeros(number), 0.0
+    for sign, rows in ((1.0, here), (-1.0, rest)):
+        w, total = weights[rows], float(weights[rows].sum())
+        means.append(float(w @ values[rows]) / total)
+        sums += sign * np.bincount(codes[rows], w * (values[rows] - means[-1]), number) / total
+        unseen += 0.5 * (float(w.max()) / total) ** 2
+    least = min(len(np.unique(codes[rows])) for rows in (here, rest))
+    error = math.hypot(_error(sums[np.unique(codes[here | rest])]), math.sqrt(unseen)) if least > 1 else math.nan
+    return Mean(means[0] - means[1], error, float(least - 1))
+
+
 def mean_of_means(values: FloatArray, clusters: Codes) -> Mean:
     """Mean over clusters of their means, each counting once."""
     codes = np.unique(clusters, return_inverse=True)[1]

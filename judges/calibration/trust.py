@@ -183,7 +183,9 @@ def slices_tested(task: TaskColumns, people: People, judge: JudgeColumn, setting
         for name, column in task.slices.items()
         if len(column.values) > 1
     }
-    return slice_tests(task.scale, people.codes, judge.codes, kinds, settings.level)
+    return slice_tests(
+        task.scale, people.codes, judge.codes, kinds, settings.level, clusters=task.clusters, weights=task.weights
+    )
 
 
 def danger_of(

@@ -25,6 +25,7 @@ from judges.calibration.audit_result import Settings as AuditSettings
 from judges.calibration.checks import NO_MORE_THAN, decisive_items
 from judges.calibration.dangerous import dangerous_passed
 from judges.calibration.judge_stability import repeat_instability
+from judges.calibration.label_worth import label_worth
 from judges.calibration.plain_words import FIRST_ANSWER
 from judges.calibration.statistic import Statistic
 from judges.calibration.statistical_label import Adjudication, statistical_label
@@ -74,11 +75,13 @@ class Check:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Labelled items of stream estimate as codes, shape (n,): people's statistical label and the judge's verdict."""
+    """Labelled items of stream estimate as codes, shape (n,): people's statistical label and the judge's verdict; and
+    what each stands for, nan for one in no sample; None where all count the same."""
 
     items: list[AuditItem]
     people: NDArray[np.int64]
     judge: NDArray[np.int64]
+    weights: NDArray[np.float64] | None = None
 
 
 def checks_of(evidence: Evidence, limits: Thresholds, seed: int = 0) -> list[Check]:
@@ -160,7 +163,10 @@ def _columns(evidence: Evidence) -> _Columns:
     people = [codes.get(label, -1) if (label := resolved_label(item)) is not None else -1 for item in items]
     verdicts = [item.verdicts.get(evidence.judge.name) for item in items]
     judge = [codes.get(one.label, -1) if one is not None and one.label is not None else -1 for one in verdicts]
-    return _Columns(items, np.array(people, dtype=np.int64), np.array(judge, dtype=np.int64))
+    weights = None
+    if evidence.records.unequal and any(item.weight is not None for item in items):
+        weights = np.array([np.nan if item.weight is None else item.weight for item in items])
+    return _Columns(items, np.array(people, dtype=np.int64), np.array(judge, dtype=np.int64), weights)
 
 
 def resolved_label(item: AuditItem) -> str | None:
@@ -331,7 +337,7 @@ def _slices(columns: _Columns, scale: Scale, limits: Thresholds) -> Check:
     systems = [item.system for item in columns.items]
     if len(set(systems)) > 1:
         slices.setdefault("system", systems)
-    tests = slice_tests(scale, columns.people, columns.judge, slices, level=0.95, least=10)
+    tests = slice_tests(scale, columns.people, columns.judge, slices, level=0.95, least=10, weights=columns.weights)
     if not tests:
         none = Statistic.undefined("no_slices", "no slice has 10 items inside and outside", 0)
         return Check("slices", "skipped", none, limits.slice_gap, "no slice is large enough to compare")
@@ -350,28 +356,21 @@ def _slices(columns: _Columns, scale: Scale, limits: Thresholds) -> Check:
 
 
 def _effective_gain(columns: _Columns, scale: Scale, limits: Thresholds) -> Check:
-    """What a label is worth beside the judge: 1/(1 − R²), R² the share of the variance of people's labels (as one
-    indicator a label) that a regression on the judge's explains, corrected for its degrees of freedom."""
-    kept = (columns.people >= 0) & (columns.judge >= 0)
-    y, f = columns.people[kept], columns.judge[kept]
-    n = len(y)
+    """What a label is worth beside the judge (`label_worth`)."""
+    kept, weights = (columns.people >= 0) & (columns.judge >= 0), columns.weights
+    if weights is not None:
+        kept &= np.isfinite(weights)
+    n = int(kept.sum())
+    counted = None if weights is None else weights[kept]
+    worth = label_worth(columns.people[kept], columns.judge[kept], scale.size, counted)
     name = "what a label is worth with the judge's help, in labels alone"
-    used, said = np.unique(y), np.unique(f)
-    if len(used) < 2 or n <= len(said) + 1:
+    if worth is None:
         none = Statistic.undefined("undefined_single_category", "people gave one label only", n, method=name)
         return Check("effective_gain", "undecided", none, limits.effective_gain, "people gave one label only",
                      next="label more items")  # fmt: skip
-    shares = [
-        np.bincount(y[f == verdict], minlength=scale.size) / max(int((f == verdict).sum()), 1) for verdict in said
-    ]
-    within = sum(
-        int((f == verdict).sum()) * float(1 - (share**2).sum()) for verdict, share in zip(said, shares, strict=True)
-    )
-    whole = n * float(1 - ((np.bincount(y, minlength=scale.size) / n) ** 2).sum())
-    left = max(within / (n - len(said)), 1e-3) / (whole / (n - 1))
-    statistic = Statistic(1 / left, n, name)
-    why = f"one label with the judge is worth {1 / left:.2f} without it; has to be more than {limits.effective_gain:g}"
-    if 1 / left > limits.effective_gain:
+    statistic = Statistic(worth, n, name)
+    why = f"one label with the judge is worth {worth:.2f} without it; has to be more than {limits.effective_gain:g}"
+    if worth > limits.effective_gain:
         return Check("effective_gain", "passed", statistic, limits.effective_gain, why)
     act = "use people's labels alone: this judge makes the score no more certain"
     return Check("effective_gain", "failed", statistic, limits.effective_gain, why, next=act)

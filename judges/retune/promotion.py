@@ -20,6 +20,7 @@ from judges.calibration.agreement.binomial import clopper_pearson, mcnemar_exact
 from judges.calibration.distributions import t_half_width
 from judges.calibration.statistic import Statistic
 
+Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Outcome = Literal["better", "cheaper", "not_better", "refused"]
 
@@ -54,6 +55,8 @@ class Paired:
         labels: in declared order.
         people, before, after: codes of shape (n,); a verdict that could not be read is negative.
         groups: what the items were split by.
+        weights: items each stands for, shape (n,), where a draw made some likelier than others; None for one each.
+        unweighed: items that a draw with unequal chances does not say that of; then nothing is weighed.
     """
 
     labels: tuple[str, ...]
@@ -61,6 +64,13 @@ class Paired:
     before: Codes
     after: Codes
     groups: Sequence[Hashable]
+    weights: Floats | None = None
+    unweighed: int = 0
+
+    @property
+    def mass(self) -> Floats:
+        """What each item counts for, shape (n,)."""
+        return np.ones(len(self.people)) if self.weights is None else self.weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +127,11 @@ class Promotion:
                 "reasons": list(self.reasons)}  # fmt: skip
 
 
-def balanced_accuracy(people: Codes, judge: Codes, labels: int) -> float:
-    """Mean over the labels people used of the share the judge gave too; nan without items."""
-    used = [label for label in range(labels) if (people == label).any()]
-    return float(np.mean([(judge[people == label] == label).mean() for label in used])) if used else math.nan
+def balanced_accuracy(people: Codes, judge: Codes, labels: int, weights: Floats | None = None) -> float:
+    """Mean over the labels people used of the share (of the weights) the judge gave too; nan without items."""
+    right, mass = (judge == people).astype(np.float64), np.ones(len(people)) if weights is None else weights
+    means = [np.average(right[here], weights=mass[here]) for label in range(labels) if (here := people == label).any()]
+    return float(np.mean(means)) if means else math.nan
 
 
 def promotion(test: Paired, prompts: Prompts | None = None, settings: Settings | None = None) -> Promotion:
@@ -145,8 +156,8 @@ def promotion(test: Paired, prompts: Prompts | None = None, settings: Settings |
     return Promotion(
         outcome,
         difference,
-        Statistic(balanced_accuracy(y, a, q), n, "balanced accuracy of the old prompt"),
-        Statistic(balanced_accuracy(y, b, q), n, "balanced accuracy of the new prompt"),
+        Statistic(balanced_accuracy(y, a, q, test.weights), n, "balanced accuracy of the old prompt"),
+        Statistic(balanced_accuracy(y, b, q, test.weights), n, "balanced accuracy of the new prompt"),
         _by_label(test, fixed),
         _by_label(test, broken),
         mcnemar_exact(int(broken.sum()), int(fixed.sum())),
@@ -154,7 +165,7 @@ def promotion(test: Paired, prompts: Prompts | None = None, settings: Settings |
         parse_after,
         val_gain,
         curse,
-        tuple([*reasons, *_curse_words(val_gain, difference)]),
+        tuple([*reasons, *_curse_words(val_gain, difference), *_weight_words(test)]),
     )
 
 
@@ -212,12 +223,24 @@ def _curse_words(val_gain: float | None, difference: Statistic) -> list[str]:
     ]
 
 
+def _weight_words(test: Paired) -> list[str]:
+    if test.weights is not None:
+        return ["items were drawn with unequal chances: each test item counts for those it stands for"]
+    if not test.unweighed:
+        return []
+    return [
+        f"items were drawn with unequal chances and {test.unweighed} of the {len(test.people)} test items are of no "
+        "sample: the test speaks of its own items, not of all"
+    ]
+
+
 def _difference(test: Paired, settings: Settings) -> Statistic:
     """Balanced accuracy after less before, with the lower of the two intervals' lower bounds (and the higher upper)."""
     name, n = "difference of balanced accuracy on the sealed test", len(test.people)
     used = [code for code in range(len(test.labels)) if (test.people == code).any()]
     gain = (test.after == test.people).astype(np.float64) - (test.before == test.people)
-    value = float(np.mean([gain[test.people == code].mean() for code in used]))
+    mass = test.mass
+    value = float(np.mean([np.average(gain[test.people == code], weights=mass[test.people == code]) for code in used]))
     plain = Statistic(value, n, name)
     short = [code for code in used if int((test.people == code).sum()) < LEAST_OF_A_LABEL]
     if len(used) < 2 or short:
@@ -247,17 +270,18 @@ def _few_cluster_interval(
 ) -> tuple[float, float]:
     """t interval with G − 1 degrees of freedom of the groups' influence on the mean of the labels' means.
 
-    Half a fix and half a breakage are added to every label, so that no change at all is not certainty of none.
+    Half a fix and half a breakage are added to every label, on its heaviest item, so that no change at all is not
+    certainty of none.
     """
     count = int(groups.max()) + 1
     influence = np.zeros(count)
     padding = 0.0
     for code in used:
         rows = test.people == code
-        m = int(rows.sum())
-        centred = gain[rows] - gain[rows].mean()
-        influence += np.bincount(groups[rows], centred, minlength=count) / m
-        padding += 0.5 / m**2
+        mass = test.mass[rows]
+        centred = gain[rows] - np.average(gain[rows], weights=mass)
+        influence += np.bincount(groups[rows], mass * centred, minlength=count) / mass.sum()
+        padding += 0.5 * float(mass.max() / mass.sum()) ** 2
     q = len(used)
     variance = (count / (count - 1) * float((influence**2).sum()) + padding) / q**2
     half = t_half_width(level, count - 1) * math.sqrt(variance)
@@ -269,8 +293,8 @@ def _bootstrap_interval(
 ) -> tuple[float, float]:
     """Percentile interval of whole groups drawn anew; a resample without a label leaves that label out."""
     count = int(groups.max()) + 1
-    sums = np.stack([np.bincount(groups, gain * (test.people == code), minlength=count) for code in used])
-    sizes = np.stack([np.bincount(groups, test.people == code, minlength=count) for code in used])
+    sums = np.stack([np.bincount(groups, test.mass * gain * (test.people == code), minlength=count) for code in used])
+    sizes = np.stack([np.bincount(groups, test.mass * (test.people == code), minlength=count) for code in used])
     weights = np.random.default_rng(settings.seed).multinomial(
         count, np.full(count, 1 / count), size=settings.resamples
     )

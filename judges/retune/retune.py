@@ -13,6 +13,7 @@ import numpy as np
 from judges.asking import Backend, Outcome
 from judges.backends.prices import Budget
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.draw_weights import DrawWeights, draw_weights
 from judges.retune import study_log
 from judges.retune.adapter import (
     Candidate,
@@ -372,7 +373,7 @@ class Retune:
         test = tune_items(self.study, self.places, "test", self.task.values, opened) if opened else self.val
         before, after = judging.judge(base.texts, test), judging.judge(best.texts, test)
         decided = promotion(
-            _paired(self.task, test, before, after),
+            _paired(self.task, test, before, after, draw_weights(self.study, self.task.task)),
             Prompts(leaked, base.val_score, best.val_score, mean_tokens(before), mean_tokens(after)),
         )
         judge = self._promote(judging, best, options, test, after) if decided.promoted else ""
@@ -423,7 +424,11 @@ class Retune:
 
 
 def _paired(
-    task: TaskDefinition, items: Sequence[TuneItem], before: Sequence[Outcome], after: Sequence[Outcome]
+    task: TaskDefinition,
+    items: Sequence[TuneItem],
+    before: Sequence[Outcome],
+    after: Sequence[Outcome],
+    drawn: DrawWeights | None,
 ) -> Paired:
     codes = {label: code for code, label in enumerate(task.values)}
 
@@ -431,7 +436,12 @@ def _paired(
         return np.array([codes.get(one.reading.label or "", -1) for one in outcomes], dtype=np.int64)
 
     people = np.array([codes[item.label] for item in items], dtype=np.int64)
-    return Paired(task.values, people, said(before), said(after), [item.group for item in items])
+    stands_for = [None if drawn is None else drawn.weights.get(item.item_id) for item in items]
+    known = [weight for weight in stands_for if weight is not None]
+    weights = np.array(known) if len(known) == len(items) and items else None
+    unweighed = 0 if drawn is None else len(items) - len(known)
+    groups = [item.group for item in items]
+    return Paired(task.values, people, said(before), said(after), groups, weights, unweighed)
 
 
 def _judged(record: JudgeRecord, prompt: JudgePrompt, item: TuneItem, outcome: Outcome, at: str) -> Judged:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from judges.calibration.agreement.binomial import mcnemar_exact
-from judges.retune.promotion import Paired, Promotion, Prompts, balanced_accuracy, promotion
+from judges.retune.promotion import Paired, Promotion, Prompts, Settings, balanced_accuracy, promotion
 
 LABELS = ("right", "wrong")
 
@@ -90,3 +92,43 @@ def test_too_few_items_of_a_label_are_no_claim() -> None:
 def test_no_gain_is_rarely_promoted(size: int) -> None:
     promoted = sum(decided(made(seed, 0.75, 0.75, size=size)).promoted for seed in range(120))
     assert promoted <= 6, f"{promoted} of 120"
+
+
+def weighed(test: Paired, weights: np.ndarray) -> Paired:
+    return replace(test, weights=weights)
+
+
+def test_equal_weights_change_no_number() -> None:
+    test = made(1, 0.6, 0.95)
+    plain, same = decided(test), decided(weighed(test, np.full(len(test.people), 6.0)))
+    for one, other in ((plain.difference, same.difference), (plain.before, same.before), (plain.after, same.after)):
+        assert (other.value, other.low, other.high) == pytest.approx((one.value, one.low, one.high))
+    assert "unequal chances" in same.reasons[-1] and same.outcome == plain.outcome
+
+
+def test_a_test_drawn_by_verdict_speaks_of_all_its_items() -> None:
+    whole = made(7, 0.7, 0.85, n=3000, size=1)
+    few = Settings(resamples=100)
+    truth = promotion(whole, settings=few).difference.value
+    chance = np.where(whole.before == 1, 0.25, 0.05)
+    weighted, unweighted, held = [], [], 0
+    for seed in range(15):
+        rows = np.flatnonzero(np.random.default_rng(1000 + seed).random(3000) < chance)
+        part = Paired(
+            LABELS, whole.people[rows], whole.before[rows], whole.after[rows], rows.tolist(), 1 / chance[rows]
+        )
+        found = promotion(part, settings=few).difference
+        assert found.value is not None and found.low is not None and found.high is not None and truth is not None
+        weighted.append(found.value)
+        held += found.low <= truth <= found.high
+        unweighted.append(promotion(replace(part, weights=None), settings=few).difference.value)
+    assert abs(float(np.mean(weighted)) - truth) < 0.03
+    assert held >= 13
+    assert abs(float(np.mean(unweighted)) - truth) > 0.05
+
+
+def test_test_items_of_no_sample_are_told() -> None:
+    found = decided(replace(made(1, 0.6, 0.95), unweighed=3))
+    assert found.reasons[-1].startswith(
+        "items were drawn with unequal chances and 3 of the 120 test items are of no sample"
+    )

@@ -40,6 +40,9 @@ class Bootstrap:
         clusters: the items by cluster, or None.
         withheld: "" or why no interval may be given, by `rarest_label`.
         resamples, seed, level: of the percentile interval.
+        weights: what an item of each pattern counts for, shape (P,); None for one each.
+        simulated: what the patterns count for in tables drawn otherwise, shape (resamples, P), in place of resamples;
+            how: how those were drawn.
     """
 
     counts: IntArray
@@ -48,6 +51,9 @@ class Bootstrap:
     resamples: int = RESAMPLES
     seed: int = 0
     level: float = LEVEL
+    weights: FloatArray | None = None
+    simulated: FloatArray | None = None
+    how: str = ""
 
     @classmethod
     def of_pairs(
@@ -60,7 +66,7 @@ class Bootstrap:
     ) -> Bootstrap:
         """For a table of two raters; the rarest label is looked for among the rows' (the people's)."""
         withheld = rarest_label(pairs.confusion.sum(axis=1), pairs.scale.shown, pairs.n, rarest)
-        return cls(pairs.counts, pairs.clusters, withheld, resamples, seed, level)
+        return cls(pairs.counts, pairs.clusters, withheld, resamples, seed, level, pairs.weights)
 
     @classmethod
     def of_counts(
@@ -74,7 +80,7 @@ class Bootstrap:
         """For any number of raters; a label's items are those on which at least one of them gave it."""
         total = int(ratings.counts.sum())
         withheld = rarest_label(ratings.items_by_label, ratings.scale.shown, total, rarest)
-        return cls(ratings.counts, ratings.clusters, withheld, resamples, seed, level)
+        return cls(ratings.counts, ratings.clusters, withheld, resamples, seed, level, ratings.weights)
 
     @property
     def by_cluster(self) -> bool:
@@ -82,15 +88,18 @@ class Bootstrap:
 
     @property
     def method(self) -> str:
+        if self.simulated is not None:
+            return f"{self.how}, items weighted by 1/π, seed {self.seed}"
         what = "items"
         if self.clusters is not None:
             what = f"{self.clusters.n} clusters" if self.by_cluster else "items"
-        return f"percentile interval of {self.resamples:,} resamples of {what}, seed {self.seed}"
+        weighted = "" if self.weights is None else " weighted by 1/π"
+        return f"percentile interval of {self.resamples:,} resamples of {what}{weighted}, seed {self.seed}"
 
     @property
     def scope(self) -> str:
         """A remark when items had to be resampled although they come in clusters, else ""."""
-        if self.clusters is None or self.by_cluster:
+        if self.clusters is None or self.by_cluster or self.simulated is not None:
             return ""
         n = self.clusters.n
         return (
@@ -104,7 +113,7 @@ class Bootstrap:
             return statistic
         if self.withheld:
             return statistic.without_interval(self.withheld)
-        values = np.concatenate([coefficient(weights) for weights in self._chunks])
+        values = np.concatenate([coefficient(masses) for masses in self._chunks])
         defined = values[np.isfinite(values)]
         if len(defined) < len(values) * (1 - UNDEFINED_SHARE):
             share = 1 - len(defined) / len(values)
@@ -119,20 +128,25 @@ class Bootstrap:
 
     @cached_property
     def _chunks(self) -> Iterable[FloatArray]:
-        """The resamples: kept for the next coefficient where they are small, else drawn again each time."""
+        """What the patterns count for in each resample: kept for the next coefficient where that is small, else drawn
+        again each time."""
         if self.resamples * len(self.counts) <= _CHUNK_CELLS:
             return list(self.draw())
         return _Redrawn(self.draw)
 
     def draw(self) -> Iterator[FloatArray]:
-        """Resampled items per pattern, in chunks of shape (b, P); the same chunks at every call."""
+        """What resampled items count for, in chunks of shape (b, P); the same chunks at every call."""
+        if self.simulated is not None:
+            yield self.simulated
+            return
         rng = np.random.default_rng(self.seed)
         contents, kinds = self._units()
         n = int(kinds.sum())
         step = max(1, _CHUNK_CELLS // (len(kinds) + len(self.counts)))
         for start in range(0, self.resamples, step):
             drawn = rng.multinomial(n, kinds / n, size=min(step, self.resamples - start)).astype(np.float64)
-            yield drawn if contents is None else drawn @ contents
+            items = drawn if contents is None else drawn @ contents
+            yield items if self.weights is None else items * self.weights
 
     def _units(self) -> tuple[IntArray | None, IntArray]:
         """What is drawn: clusters by their contents, or items by their pattern (contents None)."""

@@ -24,6 +24,6 @@ def brennan_prediger(
     def coefficient(weights: FloatArray) -> FloatArray:
         return (ratings.agreement(weights, label_weights) - chance) / (1 - chance)
 
-    value = float(coefficient(ratings.counts.astype(float)))
+    value = float(coefficient(ratings.mass))
     plain = Statistic(value, ratings.pairable, name, dropped=with_rated_once(ratings))
     return bootstrap.attach(plain, coefficient) if bootstrap else plain

@@ -45,5 +45,5 @@ def _agreement(
     def agreement(weights: FloatArray) -> FloatArray:
         return quotient(2 * (weights @ both), weights @ either)
 
-    plain = Statistic(float(agreement(pairs.counts.astype(float))), n, name, dropped=dict(pairs.dropped))
+    plain = Statistic(float(agreement(pairs.mass)), n, name, dropped=dict(pairs.dropped))
     return bootstrap.attach(plain, agreement) if bootstrap else plain

@@ -26,7 +26,7 @@ def cohen_kappa(pairs: PairTable, bootstrap: Bootstrap | None = None) -> Statist
     def kappa(weights: FloatArray) -> FloatArray:
         return kappa_values(pairs, weights, disagreement)
 
-    plain = Statistic(float(kappa(pairs.counts.astype(float))), pairs.n, NAME, dropped=dict(pairs.dropped))
+    plain = Statistic(float(kappa(pairs.mass)), pairs.n, NAME, dropped=dict(pairs.dropped))
     return bootstrap.attach(plain, kappa) if bootstrap else plain
 
 

@@ -6,20 +6,20 @@ show the agreement on fails.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judges.calibration.agreement.bootstrap import LEVEL, RESAMPLES, Bootstrap, rarest_label
-from judges.calibration.agreement.cohen_kappa import kappa_values
-from judges.calibration.agreement.gwet import ac_values
-from judges.calibration.agreement.krippendorff_alpha import alpha_values
-from judges.calibration.agreement.ratings import PairTable, distinct_rows, group_by_cluster
+from judges.calibration.agreement.bootstrap import LEVEL, RESAMPLES, Bootstrap
+from judges.calibration.agreement.class_agreement import positive_agreement
+from judges.calibration.agreement.cohen_kappa import cohen_kappa
+from judges.calibration.agreement.gwet import gwet_ac1
+from judges.calibration.agreement.krippendorff_alpha import krippendorff_alpha
+from judges.calibration.agreement.ratings import PairTable, counting, distinct_rows, group_by_cluster
 from judges.calibration.agreement.scale import FloatArray, IntArray, Scale
-from judges.calibration.agreement.undefined import undefined_pairs
-from judges.calibration.agreement.weighted_share import Cells, effective_share_bounds, recall_bounds
+from judges.calibration.agreement.weighted_kappa import weighted_kappa
+from judges.calibration.agreement.weighted_share import Cells, recall_bounds, weighted_share
 from judges.calibration.statistic import Statistic
 
 
@@ -66,133 +66,89 @@ def design_weighted(
     Raises:
         ValueError: a weight is not above 0.
     """
-    table = _Weighted.of(scale, people, judge, weights, clusters, seed, resamples, level)
-    shares = _Shares.of(scale, people, judge, weights, groups, strata, table.bootstrap)
-    table = replace(table, simulated=shares.simulated(resamples) if shares.by_verdict else None)
-    identity = scale.weights("identity")
+    pairs, bootstrap = weighted_pairs(scale, people, judge, weights, clusters, seed, resamples, level, strata, groups)
+    counts, always = pairs.label_counts(), replace(bootstrap, withheld="")
+    shares = _Shares.of(scale, people, judge, weights, groups, strata, bootstrap)
     return DesignWeighted(
-        table.statistic("raw agreement", _raw, False),
-        table.statistic("Cohen's kappa", _kappa(1 - identity), True, True),
-        table.statistic("Krippendorff's alpha", _alpha, True),
-        table.statistic("Gwet's AC1", _ac1, True),
+        _raw(pairs, always),
+        cohen_kappa(pairs, bootstrap),
+        krippendorff_alpha(counts, bootstrap),
+        gwet_ac1(counts, bootstrap),
         {label: shares.recall(code) for code, label in enumerate(scale.labels)},
         {label: shares.precision(code) for code, label in enumerate(scale.labels)},
-        {label: table.f1(code) for code, label in enumerate(scale.labels)},
-        table.statistic("weighted kappa", _kappa(1 - scale.weights("quadratic")), True, True)
-        if scale.ordered
-        else None,
+        {label: positive_agreement(pairs, label, always, f"F1 of {scale.shown[code]}")
+         for code, label in enumerate(scale.labels)},
+        weighted_kappa(pairs, bootstrap=bootstrap) if scale.ordered else None,
+    )  # fmt: skip
+
+
+def weighted_pairs(
+    scale: Scale,
+    people: ArrayLike,
+    judge: ArrayLike,
+    weights: ArrayLike,
+    clusters: ArrayLike | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    level: float = LEVEL,
+    strata: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> tuple[PairTable, Bootstrap]:
+    """The table whose items count for their weights, and how its intervals are made; see `design_weighted`.
+
+    Where strata are the judge's verdicts, whole tables are simulated: a resample of such a draw has no miss among items
+    that stand for many when the sample has none.
+
+    Raises:
+        ValueError: a weight is not above 0.
+    """
+    given = np.asarray(weights, dtype=np.float64)
+    if not bool((given > 0).all()):
+        raise ValueError("a weight is not above 0")
+    values, codes = np.unique(given, return_inverse=True)
+    rows = np.stack([np.asarray(people, np.int64), np.asarray(judge, np.int64), codes], axis=1)
+    kept = np.asarray((rows[:, :2] >= 0).all(axis=1))
+    dropped = {"not_paired": int((~kept).sum())} if not kept.all() else {}
+    distinct = distinct_rows(rows[kept])
+    grouped = group_by_cluster(clusters, kept, distinct)
+    counted = counting(values[distinct.rows[:, 2]], distinct.counts)
+    pairs = PairTable(
+        scale, distinct.rows[:, 0], distinct.rows[:, 1], distinct.counts, grouped, dropped, weights=counted
+    )
+    bootstrap = Bootstrap.of_pairs(pairs, seed, resamples, level)
+    shares = _Shares.of(scale, people, judge, weights, groups, strata, bootstrap)
+    return _simulated(pairs, bootstrap, shares.simulated(resamples)) if shares.by_verdict else (pairs, bootstrap)
+
+
+def _simulated(pairs: PairTable, bootstrap: Bootstrap, masses: FloatArray) -> tuple[PairTable, Bootstrap]:
+    """The table with a row for every cell before its own, on which simulated masses, shape (resamples, q²), lie."""
+    q, before = pairs.scale.size, len(pairs.counts)
+    rows, columns = np.divmod(np.arange(q * q), q)
+    grown = replace(
+        pairs,
+        rows=np.concatenate([rows, pairs.rows]),
+        columns=np.concatenate([columns, pairs.columns]),
+        counts=np.concatenate([np.zeros(q * q, dtype=np.int64), pairs.counts]),
+        weights=np.concatenate([np.ones(q * q), pairs.weights]),
+        clusters=None,
+    )
+    simulated = np.concatenate([masses, np.zeros((len(masses), before))], axis=1)
+    how = f"{len(masses):,} tables simulated from each verdict's share of every label"
+    return grown, replace(
+        bootstrap, counts=grown.counts, clusters=None, weights=grown.weights, simulated=simulated, how=how
     )
 
 
-Of = Callable[[PairTable, FloatArray], FloatArray]
-"""A coefficient: a table's pairs and their masses, shape (..., P), to values of shape (...)."""
+def _raw(pairs: PairTable, bootstrap: Bootstrap) -> Statistic:
+    name, dropped = "raw agreement", dict(pairs.dropped)
+    if pairs.n == 0:
+        return Statistic.undefined("no_pairable_items", "no item was rated by both sides", 0, dropped, name)
+    agreed = pairs.rows == pairs.columns
 
+    def coefficient(weights: FloatArray) -> FloatArray:
+        return np.asarray((weights @ agreed) / weights.sum(axis=-1))
 
-def _raw(pairs: PairTable, mass: FloatArray) -> FloatArray:
-    return np.asarray((mass @ (pairs.rows == pairs.columns)) / mass.sum(axis=-1))
-
-
-def _kappa(disagreement: FloatArray) -> Of:
-    return lambda pairs, mass: kappa_values(pairs, mass, disagreement)
-
-
-def _alpha(pairs: PairTable, mass: FloatArray) -> FloatArray:
-    return np.asarray(alpha_values(pairs.label_counts(), mass, pairs.scale.level))
-
-
-def _ac1(pairs: PairTable, mass: FloatArray) -> FloatArray:
-    return ac_values(pairs.label_counts(), mass, pairs.scale.weights("identity"))
-
-
-@dataclass(frozen=True)
-class _Weighted:
-    """Distinct (people, judge, weight) rows with their counts; coefficients see counts times weights.
-
-    Attributes:
-        pairs: a pair of labels stands in it once for each weight, so its `confusion` is not to be used.
-        mass: weight of each row, put so that all items together weigh as many as they are.
-        simulated: masses of all cells of the table, shape (resamples, q²), where strata are the judge's verdicts. A
-            resample of such a draw has no miss among items that stand for many when the sample has none.
-    """
-
-    pairs: PairTable
-    mass: FloatArray
-    bootstrap: Bootstrap
-    simulated: FloatArray | None = None
-
-    @classmethod
-    def of(
-        cls,
-        scale: Scale,
-        people: ArrayLike,
-        judge: ArrayLike,
-        weights: ArrayLike,
-        clusters: ArrayLike | None,
-        seed: int,
-        resamples: int,
-        level: float,
-    ) -> _Weighted:
-        given = np.asarray(weights, dtype=np.float64)
-        if not bool((given > 0).all()):
-            raise ValueError("a weight is not above 0")
-        values, codes = np.unique(given, return_inverse=True)
-        rows = np.stack([np.asarray(people, np.int64), np.asarray(judge, np.int64), codes], axis=1)
-        kept = np.asarray((rows[:, :2] >= 0).all(axis=1))
-        dropped = {"not_paired": int((~kept).sum())} if not kept.all() else {}
-        distinct = distinct_rows(rows[kept])
-        grouped = group_by_cluster(clusters, kept, distinct)
-        pairs = PairTable(scale, distinct.rows[:, 0], distinct.rows[:, 1], distinct.counts, grouped, dropped)
-        by_label = np.bincount(pairs.rows, pairs.counts, scale.size).astype(np.int64)
-        withheld = rarest_label(by_label, scale.shown, pairs.n) if pairs.n else ""
-        bootstrap = Bootstrap(distinct.counts, grouped, withheld, resamples, seed, level)
-        mass = values[distinct.rows[:, 2]]
-        total = float(mass @ distinct.counts)
-        return cls(pairs, mass * pairs.n / total if total else mass, bootstrap)
-
-    def statistic(
-        self,
-        name: str,
-        coefficient: Of,
-        chance_corrected: bool,
-        constant_rater: bool = False,
-    ) -> Statistic:
-        method = f"{name}, {_HOW}"
-        if self.pairs.n == 0:
-            why = "no item was rated by both sides"
-            return Statistic.undefined("no_pairable_items", why, 0, dict(self.pairs.dropped), method)
-        undefined = undefined_pairs(self.pairs, method, constant_rater) if chance_corrected else None
-        if undefined:
-            return undefined
-
-        def weighted(items: FloatArray) -> FloatArray:
-            return coefficient(self.pairs, items * self.mass)
-
-        value = float(weighted(self.bootstrap.counts.astype(np.float64)))
-        plain = Statistic(value, self.pairs.n, method, dropped=dict(self.pairs.dropped))
-        bootstrap = self.bootstrap if chance_corrected else replace(self.bootstrap, withheld="")
-        if self.simulated is None or bootstrap.withheld:
-            return bootstrap.attach(plain, weighted)
-        scale = self.pairs.scale
-        cells = PairTable.of_confusion(scale, np.ones((scale.size, scale.size), dtype=np.int64))
-        values = coefficient(cells, self.simulated)
-        tail = 50 * (1 - bootstrap.level)
-        low, high = (float(bound) for bound in np.percentile(values[np.isfinite(values)], [tail, 100 - tail]))
-        how = f"{len(values):,} tables simulated from each verdict's share of every label, seed {bootstrap.seed}"
-        return plain.with_interval(min(low, value), max(high, value), bootstrap.level, how)
-
-    def f1(self, code: int) -> Statistic:
-        """Twice the items both sides gave the label, of those either did."""
-        mine, its = self.pairs.rows == code, self.pairs.columns == code
-        name, n = f"F1 of {self.pairs.scale.shown[code]}", int(self.pairs.counts[mine | its].sum())
-        if n == 0:
-            return _not_used(self.pairs.scale.shown[code], name)
-
-        def coefficient(pairs: PairTable, mass: FloatArray) -> FloatArray:
-            mine, its = pairs.rows == code, pairs.columns == code
-            below = mass @ mine + mass @ its
-            return np.asarray(np.where(below > 0, 2 * (mass @ (mine & its)) / np.where(below > 0, below, 1.0), np.nan))
-
-        return replace(self.statistic(name, coefficient, False), n=n)
+    return bootstrap.attach(Statistic(float(coefficient(pairs.mass)), pairs.n, name, dropped=dropped), coefficient)
 
 
 @dataclass(frozen=True)
@@ -271,10 +227,7 @@ class _Shares:
             return _not_used(self.scale.shown[code], name)
         hits = (self.people == code) & (self.judge == code)
         groups = None if self.groups is None else self.groups[among]
-        low, high = effective_share_bounds(hits[among], self.weights[among], groups, self.bootstrap.level)
-        value = float(self.weights[among & hits].sum() / self.weights[among].sum())
-        plain = Statistic(value, int(among.sum()), f"{name}, {_HOW}")
-        return plain.with_interval(low, high, self.bootstrap.level, "exact interval of the effective number of items")
+        return weighted_share(name, hits[among], self.weights[among], groups, self.bootstrap.level)
 
 
 _HOW = "items weighted by 1/π"

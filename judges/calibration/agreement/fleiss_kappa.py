@@ -27,6 +27,6 @@ def fleiss_kappa(ratings: LabelCounts, bootstrap: Bootstrap | None = None, name:
         chance = (ratings.shares(weights) ** 2).sum(axis=-1)
         return quotient(agreement - chance, 1 - chance)
 
-    value = float(coefficient(ratings.counts.astype(float)))
+    value = float(coefficient(ratings.mass))
     plain = Statistic(value, ratings.pairable, name, dropped=with_rated_once(ratings))
     return bootstrap.attach(plain, coefficient) if bootstrap else plain

@@ -38,7 +38,7 @@ def _coefficient(ratings: LabelCounts, name: str, kind: WeightKind, bootstrap: B
     def coefficient(weights: FloatArray) -> FloatArray:
         return ac_values(ratings, weights, label_weights)
 
-    value = float(coefficient(ratings.counts.astype(float)))
+    value = float(coefficient(ratings.mass))
     plain = Statistic(value, ratings.pairable, name, dropped=with_rated_once(ratings))
     return bootstrap.attach(plain, coefficient) if bootstrap else plain
 

@@ -22,11 +22,18 @@ def kendall_tau_b(pairs: ScoredPairs, bootstrap: Bootstrap | None = None) -> Sta
         return undefined
     from scipy.stats import kendalltau
 
-    value = float(kendalltau(*pairs.columns(), variant="b").statistic)
+    many = len(pairs.counts) > MOST_PAIRS
+    if pairs.weights is None:
+        value = float(kendalltau(*pairs.columns(), variant="b").statistic)
+    elif many:
+        why = f"more than {MOST_PAIRS:,} distinct pairs and weights are not compared with each other"
+        return Statistic.undefined("too_many_pairs", why, pairs.n, dict(pairs.dropped), NAME)
+    else:
+        value = float(tau_values(pairs, pairs.mass))
     plain = Statistic(value, pairs.n, NAME, dropped=dict(pairs.dropped))
     if not bootstrap:
         return plain
-    if len(pairs.counts) > MOST_PAIRS and not bootstrap.withheld:
+    if many and not bootstrap.withheld:
         return plain.without_interval(f"more than {MOST_PAIRS:,} distinct pairs are not resampled for {NAME}")
     concordance = _concordance(pairs)
     return bootstrap.attach(plain, lambda weights: tau_values(pairs, weights, concordance))

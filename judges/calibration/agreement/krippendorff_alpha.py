@@ -40,8 +40,8 @@ def krippendorff_alpha(
         return alpha_values(ratings, weights, level)
 
     items = int(ratings.counts.sum())
-    fits = items * ratings.scale.size**2 <= _LIBRARY_CELLS
-    value = _library(ratings, level) if fits else float(alpha(ratings.counts.astype(float)))
+    fits = ratings.weights is None and items * ratings.scale.size**2 <= _LIBRARY_CELLS
+    value = _library(ratings, level) if fits else float(alpha(ratings.mass))
     plain = Statistic(value, ratings.pairable, name, dropped=with_rated_once(ratings))
     return bootstrap.attach(plain, alpha) if bootstrap else plain
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judges.calibration.agreement.bootstrap import LEVEL, RESAMPLES, Bootstrap, rarest_label
-from judges.calibration.agreement.ratings import distinct_rows, group_by_cluster, quotient
+from judges.calibration.agreement.ratings import PairTable, distinct_rows, group_by_cluster, quotient
 from judges.calibration.agreement.scale import FloatArray, IntArray, Scale
 from judges.calibration.statistic import Statistic
 
@@ -66,15 +66,36 @@ def macro_f1(
     table = pairs.tables(counts)
     unused = np.flatnonzero((table.sum(axis=1) == 0) | (table.sum(axis=0) == 0))
     if len(unused):
-        names = ", ".join(scale.shown[code] for code in unused)
-        why = f"{names} was not given by both sides: F1 of a label nobody gave is undefined"
-        return Statistic.undefined("label_not_used", why, pairs.n, dict(pairs.dropped), NAME)
+        return _unused(scale, unused, pairs.n, pairs.dropped)
 
     def coefficient(weights: FloatArray) -> FloatArray:
         return macro_f1_of_tables(pairs.tables(weights))
 
     plain = Statistic(float(coefficient(counts)), pairs.n, NAME, dropped=dict(pairs.dropped))
     return pairs.bootstrap.attach(plain, coefficient)
+
+
+def macro_f1_of_pairs(pairs: PairTable, bootstrap: Bootstrap) -> Statistic:
+    """The same of one rater (columns) against one other (rows), where items may count differently."""
+    if pairs.n == 0:
+        why = "no item was rated by the rater and by somebody else"
+        return Statistic.undefined("no_pairable_items", why, 0, dict(pairs.dropped), NAME)
+    table = pairs.confusion
+    unused = np.flatnonzero((table.sum(axis=1) == 0) | (table.sum(axis=0) == 0))
+    if len(unused):
+        return _unused(pairs.scale, unused, pairs.n, pairs.dropped)
+
+    def coefficient(weights: FloatArray) -> FloatArray:
+        return macro_f1_of_tables(np.swapaxes(pairs.tables(weights), -1, -2))
+
+    plain = Statistic(float(coefficient(pairs.mass)), pairs.n, NAME, dropped=dict(pairs.dropped))
+    return bootstrap.attach(plain, coefficient)
+
+
+def _unused(scale: Scale, codes: IntArray, n: int, dropped: Mapping[str, int]) -> Statistic:
+    names = ", ".join(scale.shown[code] for code in codes)
+    why = f"{names} was not given by both sides: F1 of a label nobody gave is undefined"
+    return Statistic.undefined("label_not_used", why, n, dict(dropped), NAME)
 
 
 def leave_one_out(scale: Scale, people: Mapping[str, ArrayLike], seed: int = 0) -> dict[str, Statistic]:

@@ -30,5 +30,5 @@ def matthews_correlation(pairs: PairTable, bootstrap: Bootstrap | None = None) -
         spread = (n**2 - (rows**2).sum(axis=-1)) * (n**2 - (columns**2).sum(axis=-1))
         return quotient(shared, np.sqrt(spread))
 
-    plain = Statistic(float(correlation(pairs.counts.astype(float))), pairs.n, NAME, dropped=dict(pairs.dropped))
+    plain = Statistic(float(correlation(pairs.mass)), pairs.n, NAME, dropped=dict(pairs.dropped))
     return bootstrap.attach(plain, correlation) if bootstrap else plain

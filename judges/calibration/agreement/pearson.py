@@ -22,5 +22,6 @@ def pearson(pairs: ScoredPairs, bootstrap: Bootstrap | None = None) -> Statistic
     def coefficient(weights: FloatArray) -> FloatArray:
         return correlation(weights, x, y)
 
-    plain = Statistic(float(pearsonr(*pairs.columns()).statistic), pairs.n, NAME, dropped=dict(pairs.dropped))
+    value = pearsonr(*pairs.columns()).statistic if pairs.weights is None else coefficient(pairs.mass)
+    plain = Statistic(float(value), pairs.n, NAME, dropped=dict(pairs.dropped))
     return bootstrap.attach(plain, coefficient) if bootstrap else plain

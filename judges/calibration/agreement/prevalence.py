@@ -26,14 +26,14 @@ def bias_index(pairs: PairTable) -> Statistic:
     return _index(pairs, b - c, "bias index")
 
 
-def _cells(pairs: PairTable) -> list[list[int]]:
+def _cells(pairs: PairTable) -> list[list[float]]:
     if pairs.scale.size != 2:
         raise ValueError("prevalence and bias index are defined for two labels")
-    cells: list[list[int]] = pairs.confusion.tolist()
+    cells: list[list[float]] = pairs.tables(pairs.mass).tolist()
     return cells
 
 
-def _index(pairs: PairTable, difference: int, name: str) -> Statistic:
+def _index(pairs: PairTable, difference: float, name: str) -> Statistic:
     dropped = dict(pairs.dropped)
     if pairs.n == 0:
         return Statistic.undefined("no_pairable_items", "no item was rated by both sides", 0, dropped, name)

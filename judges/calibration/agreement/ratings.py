@@ -59,6 +59,8 @@ class LabelCounts:
         counts: items per pattern, shape (P,).
         clusters: the same items by cluster, or None when items are independent.
         dropped: items left out before, by rule.
+        weights: what an item of each pattern counts for, shape (P,), put so that all count for as many as they are;
+            None where every item counts for one.
     """
 
     scale: Scale
@@ -66,6 +68,7 @@ class LabelCounts:
     counts: IntArray
     clusters: Clusters | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
+    weights: FloatArray | None = None
 
     @classmethod
     def of_codes(
@@ -96,6 +99,11 @@ class LabelCounts:
         """The same from labels: one row an item, one column a rater, None for not rated."""
         codes = np.array([scale.encode(row) for row in ratings], dtype=np.int64)
         return cls.of_codes(scale, codes, None if clusters is None else cluster_codes(clusters))
+
+    @property
+    def mass(self) -> FloatArray:
+        """What the items of each pattern count for, shape (P,)."""
+        return mass_of(self.counts, self.weights)
 
     @property
     def raters(self) -> IntArray:
@@ -149,6 +157,7 @@ class PairTable:
         clusters: the same items by cluster, or None when items are independent.
         dropped: items left out, by rule.
         row_name, column_name: who rated, for messages.
+        weights: as in `LabelCounts`; a pair of labels then stands once for each weight.
     """
 
     scale: Scale
@@ -159,6 +168,7 @@ class PairTable:
     dropped: Mapping[str, int] = field(default_factory=dict)
     row_name: str = "people"
     column_name: str = "the judge"
+    weights: FloatArray | None = None
 
     @classmethod
     def of_codes(
@@ -205,11 +215,22 @@ class PairTable:
         return int(self.counts.sum())
 
     @property
+    def mass(self) -> FloatArray:
+        """What the items of each pair count for, shape (P,)."""
+        return mass_of(self.counts, self.weights)
+
+    @property
     def confusion(self) -> IntArray:
         """Counts over the whole declared set, shape (q, q), rows the reference."""
         table = np.zeros((self.scale.size, self.scale.size), dtype=np.int64)
-        table[self.rows, self.columns] = self.counts
+        np.add.at(table, (self.rows, self.columns), self.counts)
         return table
+
+    def tables(self, weights: FloatArray) -> FloatArray:
+        """Items over the whole declared set, shape (..., q, q), for items per pattern of shape (..., P)."""
+        q = self.scale.size
+        cells = np.eye(q * q)[self.rows * q + self.columns]
+        return np.asarray((weights @ cells).reshape(*weights.shape[:-1], q, q))
 
     def row_sums(self, weights: FloatArray) -> FloatArray:
         """Items per label of the rows, shape (..., q), for items per pattern of shape (..., P)."""
@@ -223,7 +244,18 @@ class PairTable:
         """The same items as counts of labels; pattern for pattern in the same order, so resamples serve both."""
         identity = np.eye(self.scale.size, dtype=np.int64)
         patterns = identity[self.rows] + identity[self.columns]
-        return LabelCounts(self.scale, patterns, self.counts, self.clusters, self.dropped)
+        return LabelCounts(self.scale, patterns, self.counts, self.clusters, self.dropped, self.weights)
+
+
+def mass_of(counts: IntArray, weights: FloatArray | None) -> FloatArray:
+    """What items count for, pattern by pattern, shape (P,)."""
+    return counts.astype(np.float64) if weights is None else counts * weights
+
+
+def counting(weights: FloatArray, counts: IntArray) -> FloatArray:
+    """Weights put so that all items together count for as many as they are, shape (P,)."""
+    total = float(weights @ counts)
+    return weights * (counts.sum() / total) if total else weights
 
 
 def distinct_rows(matrix: NDArray[np.integer]) -> DistinctRows:

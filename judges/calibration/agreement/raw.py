@@ -39,6 +39,6 @@ def mean_agreement(ratings: LabelCounts, bootstrap: Bootstrap | None = None) -> 
     def agreement(weights: FloatArray) -> FloatArray:
         return ratings.agreement(weights, identity)
 
-    value = float(agreement(ratings.counts.astype(float)))
+    value = float(agreement(ratings.mass))
     plain = Statistic(value, n, "raw agreement, mean over items of the agreeing share of rater pairs", dropped=dropped)
     return bootstrap.attach(plain, agreement) if bootstrap else plain

@@ -23,5 +23,5 @@ def rmse(pairs: ScoredPairs, bootstrap: Bootstrap | None = None) -> Statistic:
     def coefficient(weights: FloatArray) -> FloatArray:
         return np.asarray(np.sqrt(quotient(weights @ squares, weights.sum(axis=-1))))
 
-    plain = Statistic(float(coefficient(pairs.counts.astype(float))), pairs.n, NAME, dropped=dict(pairs.dropped))
+    plain = Statistic(float(coefficient(pairs.mass)), pairs.n, NAME, dropped=dict(pairs.dropped))
     return bootstrap.attach(plain, coefficient) if bootstrap else plain

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judges.calibration.agreement.bootstrap import LEVEL, RESAMPLES, Bootstrap
-from judges.calibration.agreement.ratings import Clusters, distinct_rows, group_by_cluster, quotient
+from judges.calibration.agreement.ratings import Clusters, counting, distinct_rows, group_by_cluster, mass_of, quotient
 from judges.calibration.agreement.scale import FloatArray, IntArray
 from judges.calibration.statistic import Statistic
 
@@ -26,6 +26,7 @@ class ScoredPairs:
         x, y: the distinct values of each side, ascending, shapes (X,) and (Y,).
         x_index, y_index: the place in them of each distinct pair, shape (P,).
         counts: items per pair, shape (P,).
+        weights: what an item of each pair counts for, shape (P,), a pair standing once for each; None for one.
     """
 
     x: FloatArray
@@ -35,27 +36,45 @@ class ScoredPairs:
     counts: IntArray
     clusters: Clusters | None = None
     dropped: Mapping[str, int] = field(default_factory=dict)
+    weights: FloatArray | None = None
 
     @classmethod
     def of_values(
-        cls, x: ArrayLike, y: ArrayLike, clusters: ArrayLike | None = None, dropped: Mapping[str, int] | None = None
+        cls,
+        x: ArrayLike,
+        y: ArrayLike,
+        clusters: ArrayLike | None = None,
+        dropped: Mapping[str, int] | None = None,
+        weights: ArrayLike | None = None,
     ) -> ScoredPairs:
         """Count pairs of numbers, each of shape (items,). An item with nan on either side is left out; unless `dropped`
-        says by which rules, it is counted as `not_paired`. An infinite score is no score."""
+        says by which rules, it is counted as `not_paired`. An infinite score is no score.
+
+        Args:
+            weights: 1/π of each item, shape (items,); None where each counts for one.
+        """
         first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         kept = np.isfinite(first) & np.isfinite(second)
         missing = int((~kept).sum())
         left_out = dict(dropped) if dropped is not None else ({"not_paired": missing} if missing else {})
         xs, x_codes = np.unique(first[kept], return_inverse=True)
         ys, y_codes = np.unique(second[kept], return_inverse=True)
-        distinct = distinct_rows(np.stack([x_codes, y_codes], axis=1))
+        given = np.ones(len(first)) if weights is None else np.asarray(weights, dtype=np.float64)
+        own, w_codes = np.unique(given[kept], return_inverse=True)
+        distinct = distinct_rows(np.stack([x_codes, y_codes, w_codes], axis=1))
         grouped = group_by_cluster(clusters, kept, distinct)
         rows = distinct.rows
-        return cls(xs, ys, rows[:, 0], rows[:, 1], distinct.counts, grouped, left_out)
+        counted = None if weights is None else counting(own[rows[:, 2]], distinct.counts)
+        return cls(xs, ys, rows[:, 0], rows[:, 1], distinct.counts, grouped, left_out, counted)
 
     @property
     def n(self) -> int:
         return int(self.counts.sum())
+
+    @property
+    def mass(self) -> FloatArray:
+        """What the items of each pair count for, shape (P,)."""
+        return mass_of(self.counts, self.weights)
 
     def columns(self) -> tuple[FloatArray, FloatArray]:
         """Both sides item by item, each of shape (n,)."""
@@ -71,7 +90,7 @@ class ScoredPairs:
             withheld = f"{self.n} items; an interval needs {LEAST_ITEMS}"
         elif len(self.counts) > MOST_PAIRS:
             withheld = f"more than {MOST_PAIRS:,} distinct pairs are not resampled"
-        return Bootstrap(self.counts, self.clusters, withheld, resamples, seed, level)
+        return Bootstrap(self.counts, self.clusters, withheld, resamples, seed, level, self.weights)
 
     def undefined(self, name: str) -> Statistic | None:
         """Why a correlation has no value, or None when it has one."""

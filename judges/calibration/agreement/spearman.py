@@ -19,7 +19,8 @@ def spearman(pairs: ScoredPairs, bootstrap: Bootstrap | None = None) -> Statisti
         return undefined
     from scipy.stats import spearmanr
 
-    plain = Statistic(float(spearmanr(*pairs.columns()).statistic), pairs.n, NAME, dropped=dict(pairs.dropped))
+    value = spearmanr(*pairs.columns()).statistic if pairs.weights is None else spearman_values(pairs, pairs.mass)
+    plain = Statistic(float(value), pairs.n, NAME, dropped=dict(pairs.dropped))
     return bootstrap.attach(plain, lambda weights: spearman_values(pairs, weights)) if bootstrap else plain
 
 

@@ -34,5 +34,5 @@ def weighted_kappa(
     def kappa(weights: FloatArray) -> FloatArray:
         return kappa_values(pairs, weights, disagreement)
 
-    plain = Statistic(float(kappa(pairs.counts.astype(float))), pairs.n, name, dropped=dict(pairs.dropped))
+    plain = Statistic(float(kappa(pairs.mass)), pairs.n, name, dropped=dict(pairs.dropped))
     return bootstrap.attach(plain, kappa) if bootstrap else plain

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from judges.calibration.agreement.binomial import Bounds
 from judges.calibration.agreement.scale import FloatArray
 from judges.calibration.distributions import beta_quantile, t_quantile
+from judges.calibration.statistic import Statistic
 
 SIMULATED = 20_000
 
@@ -57,6 +58,21 @@ def _part(totals: FloatArray, hit: int) -> FloatArray:
     return np.where(whole > 0, totals[:, hit] / np.where(whole > 0, whole, 1.0), 0.0)
 
 
+def weighted_share(
+    name: str, hits: NDArray[np.bool_], weights: FloatArray, groups: NDArray[np.integer] | None, level: float
+) -> Statistic:
+    """Share of the items' weight that is hit, one item at least, with `effective_share_bounds`."""
+    value = _hit(hits, weights)
+    low, high = effective_share_bounds(hits, weights, groups, level)
+    plain = Statistic(value, len(hits), f"{name}, items weighted by 1/π")
+    return plain.with_interval(low, high, level, "exact interval of the effective number of items")
+
+
+def _hit(hits: NDArray[np.bool_], weights: FloatArray) -> float:
+    """The weights' share that is hit; exactly 0 and 1, not a rounding beside them, where none and where all are."""
+    return float(hits[0]) if hits.all() or not hits.any() else float(weights @ hits) / float(weights.sum())
+
+
 def effective_share_bounds(
     hits: NDArray[np.bool_], weights: FloatArray, groups: NDArray[np.integer] | None, level: float
 ) -> Bounds:
@@ -67,7 +83,7 @@ def effective_share_bounds(
         hits, weights: of the items the share is of, shape (n,). groups: what was drawn together, or None.
     """
     total = float(weights.sum())
-    share = float(weights @ hits) / total
+    share = _hit(hits, weights)
     codes = np.arange(len(hits)) if groups is None else np.unique(groups, return_inverse=True)[1]
     held = np.bincount(codes, weights)
     units = len(held)
