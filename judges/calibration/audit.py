@@ -180,7 +180,7 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
         per_label={label: _label(pairs, label, bootstrap, settings) for label in task.scale.labels},
         slices={
             name: _slice(pairs, people.codes, verdicts, column, settings)
-            for name, column in (*task.slices.items(), *judge.slices.items())
+            for name, column in _slices_of(task, judge).items()
         },
         weighted_kappa=weighted_kappa(pairs, bootstrap=bootstrap) if task.scale.ordered else None,
         correlations=_correlations(task, people.codes, judge, settings),
@@ -191,6 +191,11 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
     if task.drawn is None:
         return found
     return _of_all_items(task, people.codes, verdicts, judge, found, settings)
+
+
+def _slices_of(task: TaskColumns, judge: JudgeColumn) -> dict[str, SliceColumn]:
+    """The strata of the items, and those of the judge's own verdicts."""
+    return {**task.slices, **judge.slices}
 
 
 UNEQUAL_NOTE = (
@@ -312,7 +317,7 @@ def _of_all_items(
             )
             for label, one in found.per_label.items()
         },
-        slices={name: weighing.slice(verdicts, column) for name, column in task.slices.items()},
+        slices={name: weighing.slice(verdicts, column) for name, column in _slices_of(task, judge).items()},
         correlations=_correlations(task, own, judge, settings, weighing.weights),
         unreadable_counted=found.unreadable_counted and weighing.counted(verdicts),
         more=found.more and _more(task, own, judge, pairs, bootstrap, weighing.weights),
