@@ -120,7 +120,10 @@ class Recalling(Protocol):
 class Backend(Protocol):
     """Sends chat calls: `backends.chat.ChatBackend`."""
 
-    requests: int
+    @property
+    def requests(self) -> int:
+        """Requests sent so far, retries included."""
+        ...
 
     async def ask(self, question: Question) -> Answer:
         """See `ChatBackend.ask`."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.benchmark import TaskDefinition, VerdictSlicingBenchmark, get_benchmark
 from judges.calibration.audit_input import (
     FIRST_FAILURE,
     MISSING_VERDICT,
@@ -28,10 +28,13 @@ from judges.calibration.audit_input import (
     JudgeColumn,
     SliceColumn,
     TaskColumns,
+    slice_columns,
 )
 from judges.calibration.audit_records import LabelSet
-from judges.collect import label_set_of, label_sets_of
+from judges.calibration.tied_clusters import join_codes
+from judges.collect import label_set_of, label_sets_of, slices_of_verdicts
 from judges.draw_weights import draw_weights
+from judges.linked_labels import CLUSTER, linked_clusters
 from judges.tuned import tuned_judges
 from store.errors import OverreadError
 from store.study import Study
@@ -41,8 +44,7 @@ Keys = NDArray[np.uint64]
 DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
 KEY = "hash(item_id, content_hash)"
 """What stands for an item with its content."""
-_CLUSTER = "hash(CASE WHEN cluster_key <> '' THEN cluster_key WHEN group_key <> '' THEN group_key ELSE item_id END)"
-"""Items of one declared cluster stand or fall together; without one those that share a long text; else each alone."""
+_CLUSTER = f"hash({CLUSTER})"
 _FIELDS = "item_id, content_hash, annotator, value, parts, cannot_judge, unsure, harm, reference_wrong"
 BLIND = f"""(
     SELECT {_FIELDS}, draw_id, kind = 'adjudicate' AS adjudicated FROM blind_labels WHERE round = 0
@@ -151,10 +153,20 @@ class _Reader:
         chosen, keys = order[labelled], keys[labelled]
         del order, places
         slices = self.strata.slices(items.pop("stratum")[chosen])
-        clusters = np.unique(items.pop("cluster")[chosen], return_inverse=True)[1].astype(np.int32)
+        clusters = self._clusters(items.pop("cluster")[chosen])
         del items, chosen
         drawn = _drawn(self.study, self.task.task, keys)
         return LabelledTask(_arranged(self._task(keys, votes, not_blind), clusters, slices, drawn), keys)
+
+    def _clusters(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Cluster codes; what one act labelled in several systems is of one cluster."""
+        known, codes = np.unique(hashes, return_inverse=True)
+        pairs = linked_clusters(self.study)
+        if not pairs:
+            return codes.astype(np.int32)
+        names = [name for pair in pairs for name in pair]
+        tied = self.study.columns("SELECT hash(name) AS h FROM (SELECT unnest(?::VARCHAR[]) AS name)", [names])["h"]
+        return join_codes(codes.astype(np.int32), known, tied.reshape(-1, 2))
 
     def _votes(self) -> dict[str, NDArray[Any]]:
         """Blind labels of everybody: key, whose, and a code for the value and each part."""
@@ -232,7 +244,7 @@ class _Reader:
         found: list[dict[str, JudgeColumn]] = [{} for _ in self.sets]
         if not self.judges or not len(keys):
             return found
-        verdicts, start = self._verdicts(), 0
+        verdicts, start, slices = self._verdicts(), 0, self._slices_of_verdicts(keys)
         places = places_of(keys, verdicts["k"])
         for judge in self.judges:
             own = (places >= 0) & (verdicts["id"] >= start) & (verdicts["id"] < start + len(judge.ids))
@@ -242,8 +254,21 @@ class _Reader:
             scores = _spread(keys, places[own], verdicts["score"][own], np.nan) if judge.scored else None
             for number, columns in enumerate(found):
                 codes = _spread(keys, places[own], verdicts[f"c{number}"][own], NO_VERDICT)
-                columns[judge.name] = JudgeColumn(codes, self.failures, None if number else _some(scores))
+                given = None if number else _some(scores)
+                columns[judge.name] = JudgeColumn(codes, self.failures, given, slices.get(judge.name, {}))
         return found
+
+    def _slices_of_verdicts(self, keys: Keys) -> dict[str, dict[str, SliceColumn]]:
+        """By judge the strata of its own verdicts on the labelled items, where the benchmark knows any."""
+        if not isinstance(get_benchmark(self.study.benchmark), VerdictSlicingBenchmark):
+            return {}
+        rows = self.study.columns(f"SELECT {KEY} AS k, item_id FROM current_items WHERE task = ?", [self.task.task])
+        places = places_of(keys, rows["k"])
+        place_of = dict(zip(rows["item_id"][places >= 0].tolist(), places[places >= 0].tolist(), strict=True))
+        by_judge: dict[str, list[Mapping[str, str]]] = {}
+        for (item_id, judge), slices in slices_of_verdicts(self.study, list(place_of)).items():
+            by_judge.setdefault(judge, [{}] * len(keys))[place_of[item_id]] = slices
+        return {judge: slice_columns(slices) for judge, slices in by_judge.items()}
 
 
 def places_of(keys: Keys, wanted: Keys) -> NDArray[np.int64]:

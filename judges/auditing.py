@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from judges.audit_columns import LabelledTask, labelled_tasks
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.benchmarks.decisions import decisions_of
 from judges.calibration.audit import audit
 from judges.calibration.audit_result import Audit, Settings
 from judges.collect import task_definitions
-from judges.part_audit import audit_parts
 from store.items import count_items
 from store.study import Study
+
+if TYPE_CHECKING:
+    from judges.calibration.measured_result import PartAudit
 
 EPSILON = 0.2
 """The margin of the alternative annotator test for experts (Calderon et al. 2025)."""
@@ -46,10 +49,21 @@ def audit_study(
     }  # fmt: skip
     declared = {
         name: {part: replace(block, items=counts.get(name, 0)) for part, block in parts.items()}
-        for name, parts in audit_parts(study, tasks, judge, found.settings).items()
+        for name, parts in _declared(study, tasks, judge, found.settings).items()
     }
     found = replace(found, tasks=whole, declared=declared)
     return found if depth == "agreement" else _with_trust(study, found, tasks, labelled, depth, epsilon)
+
+
+def _declared(
+    study: Study, tasks: Mapping[str, TaskDefinition], judge: str, settings: Settings
+) -> Mapping[str, Mapping[str, PartAudit]]:
+    """Audits of the decisions of more than one key."""
+    if not any(decision.is_long for task in tasks.values() for decision in decisions_of(task)):
+        return {}
+    from judges.part_audit import audit_parts
+
+    return audit_parts(study, tasks, judge, settings)
 
 
 def _with_trust(

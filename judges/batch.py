@@ -22,20 +22,13 @@ from judges.benchmarks.benchmark import get_benchmark
 from judges.collect import task_definitions
 from judges.rubric import JudgePrompt, Prompt, rubric_of
 from judges.run import Job, JudgeRun, judged_of, linked_of, served_by_answer
-from judges.served import Family
+from judges.served import Family, SplitBy
 from judges.setup import study_rubric
 from judges.verdict_reader import REJECTED, SERVER_ERROR
 from store.files import private_umask
 from store.items import StoredItem, get_items, get_texts
-from store.judging import (
-    BatchRequest,
-    Judged,
-    add_judge,
-    batch_requests,
-    judges_of_task,
-    write_judged,
-    write_requests,
-)
+from store.judged_rows import Judged
+from store.judging import BatchRequest, add_judge, batch_requests, judges_of_task, write_judged, write_requests
 from store.records import JudgeRecord, Problem, VerdictRecord
 from store.study import Study
 
@@ -195,16 +188,17 @@ class _Line(NamedTuple):
     """None for a call that was not made."""
 
 
-def read_batch(study: Study, path: Path, budget_of: Any) -> BatchIn:
+def read_batch(study: Study, path: Path, budget_of: Any, split_by: SplitBy = "fingerprint") -> BatchIn:
     """Store the verdicts of a batch's output or error file.
 
     Args:
         budget_of: model → the `Budget` that its calls are counted by.
+        split_by: what makes the server another one.
 
     Raises:
         OSError: the file cannot be read.
     """
-    found, reader = BatchIn(), _Reader(study, budget_of)
+    found, reader = BatchIn(), _Reader(study, budget_of, split_by)
     chunk: list[_Line] = []
     for line in _lines(path, found.problems):
         chunk.append(line)
@@ -251,8 +245,8 @@ def _answer(data: Mapping[str, Any]) -> Answer | None:
 class _Reader:
     """Turns lines into verdicts."""
 
-    def __init__(self, study: Study, budget_of: Any) -> None:
-        self.study, self._budget_of = study, budget_of
+    def __init__(self, study: Study, budget_of: Any, split_by: SplitBy) -> None:
+        self.study, self._budget_of, self._split_by = study, budget_of, split_by
         self.budgets: dict[str, Budget] = {}
         self.run_id = secrets.token_hex(8)
         self._tasks = task_definitions(study)
@@ -334,7 +328,7 @@ class _Reader:
         served = served_by_answer(answer)
         if served is None:
             return record
-        family = self._families.setdefault(request.judge_id, Family(self.study, record))
+        family = self._families.setdefault(request.judge_id, Family(self.study, record, self._split_by))
         judge = family.record_of(served)
         add_judge(self.study, judge)
         return judge

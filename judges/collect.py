@@ -7,14 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judges.benchmarks.benchmark import Label, Level, ScoredItem, TaskDefinition
+from judges.benchmarks.benchmark import (
+    Label,
+    Level,
+    ScoredItem,
+    TaskDefinition,
+    VerdictSlicingBenchmark,
+    get_benchmark,
+)
 from judges.calibration.audit_records import AuditItem, HumanLabel, JudgeVerdict, LabelSet, TaskRecords
 from judges.calibration.statistical_label import Adjudication, Vote, final_label, statistical_label
+from judges.linked_labels import joined_names, linked_clusters
 from judges.tuned import tuned_for
 from store.draws import list_draws
 from store.events import STATE_COLUMNS, state_of_row
-from store.items import LazyTexts, stream_scored
-from store.records import LabelState
+from store.items import LazyTexts, StoredItem, get_items, stream_scored, verdicts_by_item
+from store.records import LabelState, VerdictRecord
 from store.study import Study
 from store.tasks import current_tasks
 
@@ -89,12 +97,18 @@ def scored_items(
     order."""
     known = labels or {}
     for item, verdict in stream_scored(study, system, judge):
-        label = known.get(item.item_id)
-        yield ScoredItem(
-            item_id=item.item_id, task=item.task, cluster=item.cluster, group=item.group, weight=item.weight,
-            payload=item.payload, slices=item.slices, verdict=verdict, label=label.state if label else None,
-            texts=LazyTexts(study, item.texts), extra=item.extra,
-        )  # fmt: skip
+        yield scored_item(study, item, verdict, known.get(item.item_id))
+
+
+def scored_item(
+    study: Study, item: StoredItem, verdict: VerdictRecord | None, label: FinalLabel | None = None
+) -> ScoredItem:
+    """An item with a verdict and a label as scoring sees it."""
+    return ScoredItem(
+        item_id=item.item_id, task=item.task, cluster=item.cluster, group=item.group, weight=item.weight,
+        payload=item.payload, slices=item.slices, verdict=verdict, label=label.state if label else None,
+        texts=LazyTexts(study, item.texts), extra=item.extra,
+    )  # fmt: skip
 
 
 def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str = "") -> list[TaskRecords]:
@@ -192,12 +206,38 @@ def _verdicts(study: Study, judge: str) -> dict[str, dict[str, JudgeVerdict]]:
         [judge, judge],
     )
     tuned = {name: tuned_for(study, name) for name in {row[1] for row in rows}}
+    slices = slices_of_verdicts(study, list({row[0] for row in rows}), judge)
     verdicts: dict[str, dict[str, JudgeVerdict]] = {}
     for item_id, name, label, failure, score, parts in rows:
         if item_id in tuned[name]:
             continue
-        verdicts.setdefault(item_id, {})[name] = JudgeVerdict(label, failure, score, json.loads(parts))
+        own = slices.get((item_id, name), {})
+        verdicts.setdefault(item_id, {})[name] = JudgeVerdict(label, failure, score, json.loads(parts), own)
     return verdicts
+
+
+def verdict_slices(study: Study) -> Sequence[str]:
+    """The slices that verdicts of this study's benchmark fall into; () for most benchmarks."""
+    benchmark = get_benchmark(study.benchmark)
+    return benchmark.verdict_slices if isinstance(benchmark, VerdictSlicingBenchmark) else ()
+
+
+def slices_of_verdicts(
+    study: Study, item_ids: Sequence[str], judge: str = ""
+) -> dict[tuple[str, str], Mapping[str, str]]:
+    """(item, judge) → the slices that its first verdict falls into, by every judge or by one; without those in none."""
+    benchmark = get_benchmark(study.benchmark)
+    if not isinstance(benchmark, VerdictSlicingBenchmark):
+        return {}
+    items = get_items(study, item_ids)
+    found = {}
+    for item_id, verdicts in verdicts_by_item(study, items.values()).items():
+        for one in verdicts:
+            if one.record.repetition == 0 and judge in ("", one.judge):
+                slices = benchmark.slices_of_verdict(scored_item(study, items[item_id], one.record))
+                if slices:
+                    found[item_id, one.judge] = slices
+    return found
 
 
 def labelled_items(study: Study, tasks: Sequence[str], judge: str = "") -> dict[str, list[AuditItem]]:
@@ -217,8 +257,10 @@ def _audit_items(
         ORDER BY system, position, item_id""",
         [task],
     )
-    for item_id, cluster, group, system, slices in rows:
+    joined = joined_names(linked_clusters(study))
+    for item_id, own, group, system, slices in rows:
         said = labels.get(item_id)
+        cluster = joined.get(own or group or item_id, own)
         if said is not None:
             yield AuditItem(
                 item_id, said.people, verdicts.get(item_id, {}), said.adjudicated, cluster=cluster,

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from judges.benchmarks.decisions import takes_labels
 from judges.calibration.sampling import Candidate
-from judges.collect import task_definitions
+from judges.collect import slices_of_verdicts, task_definitions, verdict_slices
 from judges.frozen_plan import excluded_items, frozen_plan
 from store.errors import UsageError
 from store.items import count_items, judges, systems
@@ -55,7 +55,7 @@ def drawable_tasks(study: Study, task: str = "") -> list[str]:
         why = "The study has no items of it." if not counts.get(task) else "The desk cannot take its decisions."
         raise UsageError(f"Nothing can be drawn of task {task!r}.", why, f"There are: {', '.join(found) or 'none'}.")
     if not found:
-        raise UsageError("The study has no items to draw.", "", f"overread --study {study.path.name} import FILE")
+        raise UsageError("The study has no items to draw.", "", "overread import FILE")
     return [task] if task else found
 
 
@@ -65,14 +65,15 @@ def frame_of(
     """All current items of these tasks (and of one system), by item id; without those that a frozen plan leaves out.
 
     Args:
-        by: what strata are made of: `task`, `system`, `verdict` (of `judge`), or slices.
+        by: what strata are made of: `task`, `system`, `verdict` (of `judge`), slices of its verdicts, or slices.
 
     Raises:
         UsageError: nothing of that name, or no items.
     """
     if system and system not in systems(study):
         raise UsageError(f"There is no system {system!r}.", f"There are: {', '.join(systems(study))}.")
-    if "verdict" in by and judge not in judges(study):
+    of_verdicts = [name for name in by if name in verdict_slices(study)]
+    if ("verdict" in by or of_verdicts) and judge not in judges(study):
         raise UsageError(f"There is no judge {judge!r}.", f"There are: {', '.join(judges(study)) or 'none'}.")
     marks = ", ".join("?" for _ in tasks)
     rows = study.stream(
@@ -85,6 +86,7 @@ def frame_of(
         WHERE i.task IN ({marks}) AND (? = '' OR i.system = ?) ORDER BY i.item_id""",
         [bool(set(by) - set(COLUMNS_TO_STRATIFY)), "verdict" in by, judge, *tasks, system, system],
     )
+    said = slices_of_verdicts(study, _of_tasks(study, tasks), judge) if of_verdicts else {}
     left_out = excluded_items(study, frozen_plan(study))
     frame, slices = [], set[str]()
     for item_id, task, owner, group, cluster, pair, sliced, label, judged in rows:
@@ -93,16 +95,22 @@ def frame_of(
             found = json.loads(sliced)
             slices.update(found)
             values = found | values
+        values |= said.get((item_id, judge), {})
         if item_id in left_out:
             continue
         stratum = " / ".join(str(values.get(name, "none")) for name in by)
         frame.append(FrameItem(item_id, task, owner, group, cluster, pair, stratum))
-    if unknown := set(by) - set(COLUMNS_TO_STRATIFY) - slices:
-        have = ", ".join([*COLUMNS_TO_STRATIFY, *sorted(slices)])
+    if unknown := set(by) - set(COLUMNS_TO_STRATIFY) - set(of_verdicts) - slices:
+        have = ", ".join([*COLUMNS_TO_STRATIFY, *verdict_slices(study), *sorted(slices)])
         raise UsageError(f"Nothing can be drawn by {min(unknown)!r}.", f"There are: {have}.")
     if not frame:
         raise UsageError("No items are left to draw from.", "", "Leave out --system or --task.")
     return frame
+
+
+def _of_tasks(study: Study, tasks: Sequence[str]) -> list[str]:
+    marks = ", ".join("?" for _ in tasks)
+    return [row[0] for row in study.rows(f"SELECT item_id FROM current_items WHERE task IN ({marks})", [*tasks])]
 
 
 def _verdict(label: str | None, judged: bool) -> str:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from judges.calibration.audit_records import TaskRecords
-from judges.collect import blind_labels
-from judges.served_part import ServedParts, as_draw
 from store.study import Study
 
 
@@ -44,6 +42,8 @@ def draw_weights(study: Study, task: str) -> DrawWeights | None:
     if not unequal:
         return None
     from judges.calibration.correction.sample import design_weights
+    from judges.collect import blind_labels
+    from judges.served_part import ServedParts, as_draw
 
     parts = ServedParts(study, blind_labels(study))
     by_system: dict[str, list[_Item]] = {}

@@ -66,7 +66,7 @@ def anchors_of(study: Study, task: str, judge_ids: Sequence[str]) -> list[str]:
 
 def compare_judges(study: Study, task: str, before: Sequence[str], after: Sequence[str]) -> Drift:
     """Compare two judges, each given by the ids of its identities, over what both labelled."""
-    from judges.calibration.correction.comparison import mcnemar_exact
+    from judges.calibration.agreement.binomial import mcnemar_exact
 
     first, second = _all_labels(study, task, before), _all_labels(study, task, after)
     both = [item for item in first if item in second]

@@ -21,6 +21,7 @@ class Estimate:
         slots: items × repetitions. before: of these judged already. linked: identical inputs. given: need no call.
         calls: to be made, samples counted. tokens_in, tokens_out: estimated.
         cost: estimated, cost_at_most: whatever the answers are; None where nobody knows the price.
+        shards: full ones that the calls make on a cluster; None without one.
     """
 
     task: str
@@ -36,13 +37,18 @@ class Estimate:
     tokens_out: int
     cost: float | None
     cost_at_most: float | None
+    shards: int | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
-def estimate(study: Study, run: JudgeRun, samples: int) -> Estimate:
-    """Go through all items as the run would, and count."""
+def estimate(study: Study, run: JudgeRun, samples: int, in_shard: int = 0) -> Estimate:
+    """Go through all items as the run would, and count.
+
+    Args:
+        in_shard: calls of a full shard; 0 for a run without shards.
+    """
     asked: set[tuple[int, int]] = set()
     linked = given = flagged = tokens = slots_open = 0
     at_most = 0.0
@@ -68,6 +74,7 @@ def estimate(study: Study, run: JudgeRun, samples: int) -> Estimate:
         run.scope.task, run.asker.judge.name, run.slots, run.slots - slots_open - run.state.skipped, linked, given,
         run.state.skipped, flagged, calls, tokens * samples, out,
         price.of(tokens * samples, out) * share if price else None, at_most if price else None,
+        -(-calls // in_shard) if in_shard else None,
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judges.collect import slices_of_verdicts, verdict_slices
 from store.errors import UsageError
 from store.records import digest
 from store.study import Study, now
@@ -135,6 +136,10 @@ def excluded_items(study: Study, plan: FrozenPlan | None) -> set[str]:
             "SELECT item_id FROM current_items WHERE json_extract_string(slices, ?) = ?", [_path(name), value]
         )
         found |= {row[0] for row in rows}
+        if plan is not None and name in verdict_slices(study):  # a plan of a time when they stood on items
+            every = [row[0] for row in study.rows("SELECT item_id FROM current_items")]
+            said = slices_of_verdicts(study, every, plan.judge)
+            found |= {item_id for (item_id, _), slices in said.items() if slices.get(name) == value}
     return found
 
 

@@ -12,6 +12,7 @@ from judges.audit_columns import DECIDED, KEY
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.anchoring import LabelActs
 from judges.calibration.sampling import is_never_shown
+from store.events import IS_LINKED
 from store.study import Study
 
 _HIDING = frozenset({"item", "block"})
@@ -43,8 +44,10 @@ class ActsOnItem:
 
 
 def read_acts(study: Study, task: str) -> list[ActsOnItem]:
-    """Everybody's acts on a task's current items, and labels from files where some of them were given beside a
-    verdict."""
+    """Everybody's own acts on a task's current items, and labels from files where some were given beside a verdict.
+
+    What only followed an act on an identical item is none of its own.
+    """
     return [*_from_events(study, task), *_from_files(study, task)]
 
 
@@ -53,7 +56,7 @@ def _from_events(study: Study, task: str) -> Iterator[ActsOnItem]:
     rows = study.rows(
         f"""SELECT {KEY}, item_id, annotator, kind, value, cannot_judge <> '', mode, policy, verdicts_shown, draw_id,
             active_ms FROM label_events
-        WHERE round = 0 AND kind <> 'adjudicate'
+        WHERE round = 0 AND kind <> 'adjudicate' AND NOT {IS_LINKED}
             AND (item_id, content_hash) IN (SELECT (item_id, content_hash) FROM current_items WHERE task = ?)
         ORDER BY annotator, clock, copy_id, seq""",
         [task],

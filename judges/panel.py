@@ -14,7 +14,8 @@ from typing import Any
 
 from store.errors import UsageError
 from store.items import StoredItem, verdicts_by_item
-from store.judging import Call, Judged, PageKey, Which, add_judge, items_page, judges_of_task, write_judged
+from store.judged_rows import Call, Judged
+from store.judging import PageKey, Which, add_judge, items_page, judges_of_task, write_judged
 from store.records import JudgeRecord, VerdictRecord
 from store.study import Study, now
 

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -24,9 +25,8 @@ from judges.served import Family, Served, SplitBy
 from judges.verdict_reader import SERVER_ERROR, TIMEOUT
 from store.errors import OverreadError
 from store.items import StoredItem, get_items, get_texts
+from store.judged_rows import Call, Judged
 from store.judging import (
-    Call,
-    Judged,
     PageKey,
     Slot,
     Which,
@@ -159,6 +159,8 @@ class Scope:
     split_by: SplitBy = "fingerprint"
 
 
+Store = Callable[[Study, str, Sequence[Judged]], Future[Any]]
+"""Makes the verdicts of a run safe: `write_judged`, or by way of shards."""
 OnChange = Callable[[JudgeRecord, Drift], OverreadError | None]
 
 
@@ -173,15 +175,26 @@ class Job(NamedTuple):
 class JudgeRun:
     """One run of one judge over one task. `state` may be read at any time; `stop()` ends it in good order."""
 
-    def __init__(self, study: Study, asker: Asker, scope: Scope, on_change: OnChange | None = None) -> None:
+    def __init__(
+        self,
+        study: Study,
+        asker: Asker,
+        scope: Scope,
+        on_change: OnChange | None = None,
+        store: Store = write_judged,
+    ) -> None:
         """`on_change` is asked, on another thread, when the server became another one and its anchors are judged: with
         the new judge and how it compares; an error it returns ends the run."""
         self.study, self.asker, self.scope = study, asker, scope
         self._on_change = on_change
         self._refusal: OverreadError | None = None
+        self._store_judged = store
         budget = asker.budget
         self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent)
-        self.state = RunState(cap=None if budget.cap is None else budget.cap - budget.spent)
+        self.state = RunState(
+            cap=None if budget.cap is None else budget.cap - budget.spent,
+            spent=None if budget.price is None else 0.0,
+        )
         self.run_id = secrets.token_hex(8)
         self.family = Family(study, asker.judge, scope.split_by)
         self._stop = asyncio.Event()
@@ -428,7 +441,7 @@ class JudgeRun:
             while not self._stored.empty() and len(batch) < _MOST_WAITING:
                 batch.append(self._stored.get_nowait())
             try:
-                pending = write_judged(self.study, self.run_id, [judged for judged, _ in batch])
+                pending = self._store_judged(self.study, self.run_id, [judged for judged, _ in batch])
                 await asyncio.wrap_future(pending)
             except Exception as fault:
                 self._fault = self._fault or fault

@@ -108,7 +108,7 @@ class StudyScores:
         remarks: without which the benchmark's numbers are misread.
         compared: what takes several systems at once, over the verdicts; {} where the benchmark has no such thing.
         compared_overridden: the same with people's final labels put in; {} where nobody labelled.
-        headline: paths of the metrics that are shown in any case.
+        headline: path → short name of the metrics that are shown in any case.
         gate: what the gate says of this judge, task by task (`judges.gate.full_run.passages_of`).
     """
 
@@ -121,7 +121,7 @@ class StudyScores:
     remarks: tuple[str, ...] = ()
     compared: Scores = field(default_factory=dict)
     compared_overridden: Scores = field(default_factory=dict)
-    headline: frozenset[str] = frozenset()
+    headline: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def judge(self) -> str:
@@ -187,7 +187,7 @@ def score_study(
         plan=_plan(study, names[0], corrected) if corrected else None,
         remarks=tuple(benchmark.remarks()) if isinstance(benchmark, RemarkingBenchmark) else (),
         compared=compared[0], compared_overridden=compared[1],
-        headline=frozenset(benchmark.headline) if isinstance(benchmark, HeadliningBenchmark) else frozenset(),
+        headline=dict(benchmark.headline) if isinstance(benchmark, HeadliningBenchmark) else {},
     )  # fmt: skip
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judges.asking import SAMPLE_TEMPERATURE, Backend, ChatAsker
-from judges.backends.answer import AnswerFormat, ModelSettings
-from judges.backends.prices import Budget, PriceTable, load_prices
+from judges.backends.answer import MOST_NAME, AnswerFormat, ModelSettings
+from judges.backends.prices import Budget, PriceTable, load_prices, user_file
 from judges.backends.rules import make_rule
 from judges.benchmarks.benchmark import TaskDefinition, get_benchmark
 from judges.rubric import JudgedBenchmark, JudgePrompt, rubric_of
@@ -21,6 +23,9 @@ from store.judge_rubrics import StoredRubric, add_rubric, current_rubric
 from store.judging import judges_of_task
 from store.records import JudgeRecord
 from store.study import Study, now
+
+if TYPE_CHECKING:
+    from judges.backends.ray_cluster import Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,24 @@ class JudgeOptions:
         return {**self.settings.as_json(), **self.identity}
 
 
+def require_name(option: str, name: str) -> str:
+    """A model's or judge's name as the user gave it, without blanks around it; "" where none was given.
+
+    Raises:
+        UsageError: it is blank, too long, or holds what no name holds.
+    """
+    own = name.strip()
+    if not name:
+        return ""
+    if not own or not own.isprintable():
+        raise UsageError(f"{option} is blank, or holds characters that no name has.", "", "As in: gpt-4o")
+    if len(own) > MOST_NAME:
+        raise UsageError(
+            f"{option} is too long: {len(own):,} characters.", "", f"A name has {MOST_NAME} of them at most."
+        )
+    return own
+
+
 def study_rubric(study: Study, task: TaskDefinition) -> StoredRubric:
     """The task's rubric for judges as the study has it; at first the benchmark's own, kept from then on.
 
@@ -99,7 +122,8 @@ def make_budget(options: JudgeOptions, share: float | None = None) -> Budget:
     if price is None and options.max_cost is not None:
         raise UsageError(
             f"Nobody knows what {options.model!r} costs, so no --max-cost can be kept.", "",
-            f'Put it into a file for --prices, under [models]:   "{options.model}" = {{ input = 1.0, output = 2.0 }}',
+            f"Put it into {user_file()}, or a file for --prices, in dollars for a million tokens, under [models]:\n"
+            f"{json.dumps(options.model, ensure_ascii=False)} = {{ input = 1.0, output = 2.0 }}",
         )  # fmt: skip
     return Budget(price, options.max_cost, 1.0 if share is None else share)
 
@@ -174,6 +198,16 @@ def embedding_backend(options: JudgeOptions) -> Embedder:
         options.model, base_url=options.base_url, key_variable=options.key_variable,
         concurrency=options.concurrency, transport=Transport(options.timeout_s, options.retries, options.backoff_s),
     )  # fmt: skip
+
+
+def cluster_backend(options: JudgeOptions, cluster: Cluster) -> Backend:
+    """The same server, asked by the workers of a cluster; `options.concurrency` is that of each worker."""
+    from judges.backends.chat import Transport
+    from judges.backends.ray_cluster import Post
+
+    url = options.base_url or os.environ.get("OPENAI_BASE_URL", "")
+    transport = Transport(options.timeout_s, options.retries, options.backoff_s)
+    return cluster.backend(Post(options.settings, url, options.key_variable, options.concurrency, transport))
 
 
 def chat_backend(options: JudgeOptions) -> Backend:

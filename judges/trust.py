@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,8 @@ from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit import People, people_of
 from judges.calibration.audit_input import JudgeColumn
 from judges.calibration.audit_result import Settings
-from judges.calibration.confidence import confidence
 from judges.calibration.dangerous import DANGEROUS
 from judges.calibration.reader_habits import SelfConsistency, hurried, self_consistency, subset
-from judges.calibration.selective import selection
 from judges.calibration.trust import (
     Danger,
     JudgeTrust,
@@ -28,9 +27,11 @@ from judges.calibration.trust import (
     tested_against,
 )
 from judges.favourable import favourable_label
-from judges.judged_items import JudgedItems, Systems, leanings
 from judges.label_acts import ActsOnItem, read_acts, under_judge
 from store.study import Study
+
+if TYPE_CHECKING:
+    from judges.judged_items import Systems
 
 MOST_SYSTEMS = 200
 """A slice of more values is no breakdown by system."""
@@ -129,6 +130,10 @@ class _Task:
     # What the whole audit says
 
     def whole(self, judge: str, ties: Sequence[DeclaredTie]) -> JudgeTrust:
+        from judges.calibration.confidence import confidence
+        from judges.calibration.selective import selection
+        from judges.judged_items import JudgedItems, leanings
+
         brief, column = self.brief(judge), self.columns.judges[judge]
         judged = JudgedItems(self.study, self.definition, self.labelled, self.people, judge, self.label)
         systems = self.systems()

@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from store.database import in_transaction, told
+from store.call_log import line_of
+from store.paid_calls import ANSWER, put_answer
 from store.records import canonical_json, has_broken_pair, mend_pairs
 
 if TYPE_CHECKING:
@@ -35,22 +36,13 @@ def keep_answers(study: Study, kind: str, task: str, found: Sequence[tuple[str, 
     Raises:
         OverreadError: they cannot be written.
     """
-    rows = [[key, kind, task, _text(kept.answer), kept.cost, at] for key, kept in found]
+    rows = [{"answer_key": key, "kind": kind, "task": task, "answer": _text(kept.answer), "cost": kept.cost,
+             "answered_at": at} for key, kept in found]  # fmt: skip
 
-    def write(connection: Any) -> None:
-        with told(study.path):
-            in_transaction(connection, lambda: _insert(connection, rows))
+    def store(connection: Any) -> tuple[None, list[str]]:
+        return None, [line_of(ANSWER, row) for row in rows if put_answer(connection, row)]
 
-    study.writer.do(write, urgent=False)
-
-
-def _insert(connection: Any, rows: Sequence[Sequence[Any]]) -> None:
-    for row in rows:
-        connection.execute(
-            """INSERT INTO answers SELECT ?, ?, ?, ?, ?, CAST(? AS TIMESTAMPTZ)
-            WHERE ? NOT IN (SELECT answer_key FROM answers)""",
-            [*row, row[0]],
-        )
+    study.keep_paid(store).result()
 
 
 def _text(answer: Mapping[str, Any]) -> str:

@@ -11,6 +11,8 @@ from store.database import in_transaction
 
 TABLES = ("systems", "texts", "judges", "items", "verdicts", "facts", "imports", "file_labels")
 """What comes from imported files; all else comes from the journal."""
+JUDGED = ("runs", "calls", "batch_requests", "answers")
+"""What a judge run left; a study of an older overread has none of it."""
 
 
 def carry_over(connection: Any, old: Path) -> list[str]:
@@ -40,7 +42,10 @@ def _quoted(text: str) -> str:
 
 
 def _copy(connection: Any) -> None:
-    for table in TABLES:
+    there = {row[0] for row in connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'old'"
+    ).fetchall()}  # fmt: skip
+    for table in (*TABLES, *(name for name in JUDGED if name in there)):
         connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM old.{table}")
 
 

@@ -39,6 +39,8 @@ class EventDraft:
         active_ms: active time on the item since the last event of it.
         mode: only for `import`: the mode the file states.
         at: only for `import`: when the label was given, ISO 8601 with offset.
+        linked_to: the item with the same content that the person acted on; this item only follows it. "" for an act
+            on the item itself.
     """
 
     kind: Kind
@@ -56,6 +58,7 @@ class EventDraft:
     panels: tuple[str, ...] = ()
     mode: Mode | Literal[""] = ""
     at: str = ""
+    linked_to: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
@@ -109,6 +112,8 @@ def seal(
         "verdicts_shown": list(act.verdicts_shown), "draw_id": act.draw_id, "rubric_version": act.rubric_version,
         "active_ms": act.active_ms, "panels": list(act.panels), "at": at,
     }  # fmt: skip
+    if act.linked_to:
+        body["linked_to"] = act.linked_to
     entry = Entry.of(body)
     return event_of(entry), entry
 
@@ -121,6 +126,7 @@ def event_of(entry: Entry, record: Mapping[str, Any] | None = None) -> Event:
         state=LabelState.from_json(body["state"]), undoes=body["undoes"], round=body["round"], policy=body["policy"],
         verdicts_shown=tuple(body["verdicts_shown"]), draw_id=body["draw_id"], rubric_version=body["rubric_version"],
         active_ms=body["active_ms"], panels=tuple(body["panels"]), at=body["at"],
+        linked_to=body.get("linked_to", ""),
     )  # fmt: skip
     return Event(
         event_id=entry.event_id, study_id=body["study_id"], copy_id=body["copy_id"], seq=body["seq"],
@@ -206,6 +212,9 @@ def state_of_row(row: Sequence[Any]) -> LabelState:
         evidence=tuple(json.loads(row[9])), skipped=row[10], flagged=row[11],
     )  # fmt: skip
 
+
+IS_LINKED = """contains(body, '"linked_to":')"""
+"""SQL: the event only follows an act on another item. In a text of the body the quotation marks are escaped."""
 
 STATE_COLUMNS = (
     "value, parts, tags, note, unsure, harm, cannot_judge, reference_wrong, right_answer, evidence, skipped, flagged"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import errno
 import hashlib
@@ -103,14 +104,25 @@ def write_atomically(path: Path, chunks: Iterable[str], *, encoding: str = "utf-
     target = path.resolve()
     if target.exists() and not target.is_file():
         raise UsageError(f"{path} is no ordinary file.", "", "Choose another name.")
+    encoder = codecs.getincrementalencoder(encoding)()
     with told_of(path):
-        _write_and_rename(target, chunks, encoding)
+        _write_and_rename(target, (encoder.encode(chunk) for chunk in chunks))
 
 
-def _write_and_rename(target: Path, chunks: Iterable[str], encoding: str) -> None:
+def write_bytes_atomically(path: Path, chunks: Iterable[bytes]) -> None:
+    """`write_atomically` for bytes, to a file that is none or an ordinary one.
+
+    Raises:
+        NotWrittenError: no space, no rights; `path` is as it was.
+    """
+    with told_of(path):
+        _write_and_rename(path.resolve(), chunks)
+
+
+def _write_and_rename(target: Path, chunks: Iterable[bytes]) -> None:
     descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
     try:
-        with os.fdopen(descriptor, "w", encoding=encoding, newline="") as out:
+        with os.fdopen(descriptor, "wb") as out:
             for chunk in chunks:
                 out.write(chunk)
             out.flush()

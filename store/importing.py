@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from store.chains import now
 from store.errors import InputError, NotWrittenError, SaveError
 from store.files import not_written, sha256_of
-from store.records import Problem, Record, canonical_json
+from store.records import MAY_HOLD_VERDICTS, Problem, Record, canonical_json
 from store.staging import STAGES, load_stages, stage, staging_folder
 
 if TYPE_CHECKING:
@@ -203,9 +203,10 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
             CASE WHEN s.doubled THEN 'rejected' WHEN c.item_id IS NULL THEN 'new'
                  WHEN c.content_hash = s.content_hash AND c.meta_hash = s.meta_hash THEN 'same'
                  ELSE 'changed' END AS fate,
-            c.content_hash <> s.content_hash AS content_changed
+            c.content_hash <> s.content_hash AS content_changed, false AS renewed
         FROM once s LEFT JOIN current_items c USING (item_id)"""
     )
+    _keep_what_verdicts_changed(connection)
     for task, fate, count in connection.execute(
         "SELECT task, fate, count(*) FROM stage_fate GROUP BY ALL ORDER BY ALL"
     ).fetchall():
@@ -214,7 +215,7 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
         """INSERT INTO items
         SELECT s.item_id, f.version, s.content_hash, s.meta_hash, s.task, s.system, s.natural_key, s.pair_key,
             s.cluster_key, s.group_key, s.slices, s.weight, s.payload, s.texts, s.extra, s.position, ?
-        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid WHERE f.fate IN ('new', 'changed')
+        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid WHERE f.fate IN ('new', 'changed') OR f.renewed
         ORDER BY s.position""",
         [import_id],
     )
@@ -226,6 +227,18 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
     if doubled := sum(tally.rejected for tally in report.items.values()):
         report.problems.append(_doubled(doubled, "items", "content"))
     connection.execute("DROP TABLE stage_fate")
+
+
+def _keep_what_verdicts_changed(connection: Any) -> None:
+    """An item is the same when only what came with a verdict differs; its new version keeps that for the writer."""
+    nothing = canonical_json(dict.fromkeys(MAY_HOLD_VERDICTS))
+    connection.execute(
+        """UPDATE stage_fate SET fate = 'same', renewed = s.extra <> c.extra FROM stage_items s, current_items c
+        WHERE fate = 'changed' AND NOT content_changed AND s.rowid = place AND c.item_id = stage_fate.item_id
+            AND c.cluster_key = s.cluster_key AND c.group_key = s.group_key AND c.slices = s.slices
+            AND c.weight = s.weight AND json_merge_patch(c.extra, ?) = json_merge_patch(s.extra, ?)""",
+        [nothing, nothing],
+    )
 
 
 def _doubled(count: int, things: str, what: str) -> Problem:

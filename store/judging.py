@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from store.database import in_transaction, told
+from store.call_log import line_of
 from store.items import ITEM_COLUMNS, VERDICT_COLUMNS, StoredItem, item_of_row, verdict_of_row
-from store.records import JudgeRecord, VerdictRecord, canonical_json, has_broken_pair, mend_pairs
+from store.judged_rows import Judged, line_members, put, row_of, text_of
+from store.paid_calls import JUDGE, PUT, REQUEST, RUN, RUN_END, VERDICT, put_requests
+from store.records import JudgeRecord, VerdictRecord, canonical_json
 
 if TYPE_CHECKING:
     from store.study import Study
@@ -43,41 +45,6 @@ class Slot(NamedTuple):
 
     label: str | None
     failure: str
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """How a verdict came about.
-
-    Attributes:
-        same_as: id of the verdict whose identical input was judged in its place; "" for one that was judged itself.
-        served_model, fingerprint: as the server named itself. answer_format: schema, json or text.
-        failure, why: of the verdict. signs: what the item tried. remarks: what is odd about the answer.
-        samples: labels of the samples of a self-consistency vote.
-    """
-
-    prompt_hash: str = ""
-    same_as: str = ""
-    served_model: str = ""
-    fingerprint: str = ""
-    finish_reason: str = ""
-    answer_format: str = ""
-    language: str = ""
-    attempts: int = 0
-    latency_ms: int | None = None
-    why: str = ""
-    signs: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-    samples: tuple[str | None, ...] = ()
-    at: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A verdict and its call."""
-
-    verdict: VerdictRecord
-    call: Call = field(default_factory=Call)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,27 +183,59 @@ def batch_requests(study: Study, custom_ids: Sequence[str]) -> dict[str, list[Ba
 
 def add_judge(study: Study, judge: JudgeRecord) -> None:
     """Make a judge known; one that is known already stays as it is."""
-    row = [judge.judge_id, judge.task, judge.name, judge.model, judge.prompt_version,
-           canonical_json(dict(judge.parameters))]  # fmt: skip
-    _write(study, lambda c: c.execute(
-        "INSERT INTO judges SELECT ?, ?, ?, ?, ?, ? WHERE ? NOT IN (SELECT judge_id FROM judges)", [*row, row[0]]
-    )).result()  # fmt: skip
+    members = {
+        "judge_id": judge.judge_id, "task": judge.task, "name": judge.name, "model": judge.model,
+        "prompt_version": judge.prompt_version, "parameters": canonical_json(dict(judge.parameters)),
+    }  # fmt: skip
+    _keep(study, JUDGE, members)
 
 
 def begin_run(study: Study, run_id: str, task: str, judge_id: str, settings: Mapping[str, Any], at: str) -> None:
     """Note that a run begins; a run without an end was killed."""
-    _write(study, lambda c: c.execute(
-        "INSERT INTO runs VALUES (?, 'judge', ?, ?, ?, CAST(? AS TIMESTAMPTZ), NULL, '', '{}')",
-        [run_id, task, judge_id, canonical_json(dict(settings)), at],
-    )).result()  # fmt: skip
+    members = {"run_id": run_id, "task": task, "judge_id": judge_id, "settings": canonical_json(dict(settings)),
+               "started_at": at}  # fmt: skip
+    _keep(study, RUN, members)
 
 
 def end_run(study: Study, run_id: str, outcome: str, counts: Mapping[str, Any], at: str) -> None:
     """Note how a run ended."""
-    _write(study, lambda c: c.execute(
-        "UPDATE runs SET ended_at = CAST(? AS TIMESTAMPTZ), outcome = ?, counts = ? WHERE run_id = ?",
-        [at, outcome, canonical_json(dict(counts)), run_id],
-    )).result()  # fmt: skip
+    members = {"run_id": run_id, "outcome": outcome, "counts": canonical_json(dict(counts)), "ended_at": at}
+    _keep(study, RUN_END, members)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """A judge's run as the study has it.
+
+    Attributes:
+        judge: its name. ended: "" for one that was killed, or goes on. counts: how it ended, {} while it has not.
+        stored: verdicts and failures that it stored.
+    """
+
+    run_id: str
+    task: str
+    judge: str
+    settings: Mapping[str, Any]
+    started: str
+    ended: str
+    outcome: str
+    counts: Mapping[str, Any]
+    stored: int
+
+
+def judge_runs(study: Study) -> list[StoredRun]:
+    """All runs of judges, the newest first."""
+    rows = study.rows(
+        """SELECT run_id, task, coalesce(name, judge_id), settings, started_at::VARCHAR,
+            coalesce(ended_at::VARCHAR, ''), outcome, counts, coalesce(stored, 0)
+        FROM runs LEFT JOIN (SELECT judge_id, any_value(name) AS name FROM judges GROUP BY judge_id) USING (judge_id)
+        LEFT JOIN (SELECT run_id, count(*) AS stored FROM calls GROUP BY run_id) USING (run_id)
+        WHERE kind = 'judge' ORDER BY started_at DESC, runs.rowid DESC"""
+    )
+    return [
+        StoredRun(run, task, judge, json.loads(settings), started, ended, outcome, json.loads(counts), stored)
+        for run, task, judge, settings, started, ended, outcome, counts, stored in rows
+    ]
 
 
 def write_judged(study: Study, run_id: str, judged: Sequence[Judged]) -> Future[Any]:
@@ -245,105 +244,30 @@ def write_judged(study: Study, run_id: str, judged: Sequence[Judged]) -> Future[
     A slot that holds a failure takes the new answer, and the failed one stays with its call. A slot that holds a label
     keeps it: nothing is ever judged over. The future's result are the ids of the verdicts stored.
     """
-    text = json.dumps([_row(run_id, one) for one in judged], ensure_ascii=False)
-    if has_broken_pair(text):
-        text = mend_pairs(text)
-    return _write(study, lambda connection: _store(connection, text))
+    rows = [row_of(run_id, one) for one in judged]
+    text = text_of(rows)
+
+    def store(connection: Any) -> tuple[set[str], list[str]]:
+        stored = put(connection, text)
+        return stored, [line_of(VERDICT, line_members(row)) for row in rows if row["verdict_id"] in stored]
+
+    return study.keep_paid(store)
 
 
 def write_requests(study: Study, requests: Sequence[BatchRequest]) -> None:
     """Remember what the lines of a batch file are for."""
-    shape = _shape(dict.fromkeys(BatchRequest.__dataclass_fields__, "VARCHAR") | {"repetition": "INTEGER"})
-    text = json.dumps([asdict(one) for one in requests])
-    _write(study, lambda c: c.execute(
-        f"""INSERT INTO batch_requests SELECT r.* FROM (SELECT unnest(from_json(?, '{shape}')) AS r)
-        WHERE (r.custom_id, r.item_id) NOT IN (SELECT (custom_id, item_id) FROM batch_requests)""", [text],
-    )).result()  # fmt: skip
+    rows = [asdict(one) for one in requests]
+
+    def store(connection: Any) -> tuple[None, list[str]]:
+        put_requests(connection, rows)
+        return None, [line_of(REQUEST, row) for row in rows]
+
+    study.keep_paid(store).result()
 
 
-_TEXTS = (
-    "verdict_id", "verdict_hash", "item_id", "content_hash", "judge_id", "label", "parts", "failure", "raw", "route",
-    "confidence_source", "rationale", "model_returned", "run_id", "prompt_hash", "same_as", "served_model",
-    "fingerprint", "finish_reason", "answer_format", "language", "why", "signs", "remarks", "samples", "at_time",
-)  # fmt: skip
-_ROW: Mapping[str, str] = {
-    **dict.fromkeys(_TEXTS, "VARCHAR"), "repetition": "INTEGER", "score": "DOUBLE", "confidence": "DOUBLE",
-    "position": "BIGINT", "tokens_in": "BIGINT", "tokens_out": "BIGINT", "cost": "DOUBLE", "attempts": "INTEGER",
-    "latency_ms": "BIGINT",
-}  # fmt: skip
+def _keep(study: Study, kind: str, members: Mapping[str, Any]) -> None:
+    def store(connection: Any) -> tuple[None, list[str]]:
+        changed = PUT[kind](connection, members)
+        return None, [line_of(kind, members)] if changed else []
 
-
-def _shape(columns: Mapping[str, str]) -> str:
-    """The structure for DuckDB's `from_json`: a list of such objects."""
-    return json.dumps([dict(columns)])
-
-
-def _row(run_id: str, judged: Judged) -> dict[str, Any]:
-    verdict, call = judged.verdict, judged.call
-    return {
-        "verdict_id": verdict.verdict_id, "verdict_hash": verdict.verdict_hash, "item_id": verdict.item_id,
-        "content_hash": verdict.content_hash, "judge_id": verdict.judge_id, "label": verdict.label,
-        "parts": canonical_json(dict(verdict.parts)), "failure": verdict.failure, "raw": verdict.raw,
-        "route": verdict.route, "confidence_source": verdict.confidence_source, "rationale": verdict.rationale,
-        "model_returned": verdict.model_returned, "repetition": verdict.repetition, "score": verdict.score,
-        "confidence": verdict.confidence, "position": verdict.position, "tokens_in": verdict.tokens_in,
-        "tokens_out": verdict.tokens_out, "cost": verdict.cost, "run_id": run_id, "prompt_hash": call.prompt_hash,
-        "same_as": call.same_as, "served_model": call.served_model, "fingerprint": call.fingerprint,
-        "finish_reason": call.finish_reason, "answer_format": call.answer_format, "language": call.language,
-        "attempts": call.attempts, "latency_ms": call.latency_ms, "why": call.why,
-        "signs": canonical_json(list(call.signs)), "remarks": canonical_json(list(call.remarks)),
-        "samples": canonical_json(list(call.samples)), "at_time": call.at,
-    }  # fmt: skip
-
-
-def _store(connection: Any, text: str) -> set[str]:
-    connection.execute(
-        f"""CREATE OR REPLACE TEMP TABLE stage_judged AS
-        SELECT r.* FROM (SELECT unnest(from_json(?, '{_shape(_ROW)}')) AS r)""",
-        [text],
-    )
-    connection.execute(
-        """CREATE OR REPLACE TEMP TABLE stage_held AS
-        SELECT v.verdict_id, v.content_hash, v.failure, v.raw FROM verdicts v
-        WHERE (v.verdict_id, v.content_hash) IN (SELECT (verdict_id, content_hash) FROM stage_judged)"""
-    )
-    if connection.execute("SELECT count(*) FROM stage_held").fetchone()[0]:
-        _give_way(connection)
-    connection.execute(
-        """INSERT INTO verdicts SELECT verdict_id, verdict_hash, item_id, content_hash, judge_id, repetition, label,
-        parts, failure, raw, route, score, confidence, confidence_source, rationale, position, model_returned,
-        tokens_in, tokens_out, cost, run_id FROM stage_judged"""
-    )
-    connection.execute(
-        """INSERT INTO calls SELECT verdict_id, content_hash, run_id, item_id, judge_id, repetition, prompt_hash,
-        same_as, served_model, fingerprint, finish_reason, answer_format, language, attempts, latency_ms, failure,
-        why, signs, remarks, samples, NULL, CAST(nullif(at_time, '') AS TIMESTAMPTZ) FROM stage_judged"""
-    )
-    stored = {row[0] for row in connection.execute("SELECT verdict_id FROM stage_judged").fetchall()}
-    connection.execute("DROP TABLE stage_held")
-    connection.execute("DROP TABLE stage_judged")
-    return stored
-
-
-def _give_way(connection: Any) -> None:
-    """Failures make room, their text kept with their call; where a label stands the newcomer is dropped."""
-    connection.execute(
-        """UPDATE calls SET superseded = h.raw FROM stage_held h WHERE h.failure <> '' AND calls.superseded IS NULL
-        AND calls.verdict_id = h.verdict_id AND calls.content_hash = h.content_hash"""
-    )
-    connection.execute(
-        """DELETE FROM verdicts WHERE failure <> ''
-        AND (verdict_id, content_hash) IN (SELECT (verdict_id, content_hash) FROM stage_held)"""
-    )
-    connection.execute(
-        """DELETE FROM stage_judged WHERE (verdict_id, content_hash) IN
-        (SELECT (verdict_id, content_hash) FROM stage_held WHERE failure = '')"""
-    )
-
-
-def _write(study: Study, work: Any) -> Future[Any]:
-    def whole(connection: Any) -> Any:
-        with told(study.path):
-            return in_transaction(connection, lambda: work(connection))
-
-    return study.writer.submit(whole, urgent=False)
+    study.keep_paid(store).result()

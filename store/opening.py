@@ -91,7 +91,7 @@ def command(path: Path, words: str) -> str:
 
 def sweep(path: Path) -> None:
     """Take away what killed processes left of their temporary files; the caller holds the study."""
-    prefixes = (f".{path.name}.", f".{path.stem}.journal.jsonl.")
+    prefixes = (f".{path.name}.", f".{path.stem}.journal.jsonl.", f".{path.stem}.calls.jsonl.gz.")
     for place in list(path.parent.iterdir()):
         if place.name.startswith(prefixes) and place.name.endswith((".part", ".part.wal")):
             with contextlib.suppress(OSError):

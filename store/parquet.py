@@ -36,7 +36,7 @@ def parquet_rows(path: Path) -> Iterator[dict[str, str | None]]:
             connection.execute("SET TimeZone = 'UTC'")
             names = _columns(connection, path)
             found = connection.execute(
-                f"SELECT {', '.join(names.values())} FROM read_parquet(?)", [_without_wildcards(path)]
+                f"SELECT {', '.join(names.values())} FROM read_parquet(?)", [without_wildcards(path)]
             )
             while batch := found.fetchmany(_BATCH):
                 for row in batch:
@@ -48,7 +48,7 @@ def parquet_rows(path: Path) -> Iterator[dict[str, str | None]]:
 
 def _columns(connection: duckdb.DuckDBPyConnection, path: Path) -> dict[str, str]:
     """Column name → the expression that makes a text of it."""
-    found = connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [_without_wildcards(path)])
+    found = connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [without_wildcards(path)])
     return {name: _as_text(name, str(kind.id)) for name, kind, *_ in found.description or ()}
 
 
@@ -57,6 +57,6 @@ def _as_text(name: str, kind: str) -> str:
     return f"CAST(to_json({quoted}) AS VARCHAR)" if kind in NESTED_TYPES else f"CAST({quoted} AS VARCHAR)"
 
 
-def _without_wildcards(path: Path) -> str:
+def without_wildcards(path: Path) -> str:
     """The path as DuckDB takes it literally: `*`, `?` and `[` would otherwise match other files."""
     return "".join(f"[{char}]" if char in "*?[" else char for char in str(path))

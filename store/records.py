@@ -66,6 +66,11 @@ class SystemRecord:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+MAY_HOLD_VERDICTS: Final = ("row", "rule")
+"""What of an item's `extra` came with a verdict: the row of a file that holds both, what a string rule gave. A file
+with other verdicts brings new ones; the item stays the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class ItemRecord:
     """One thing to judge.
@@ -82,6 +87,7 @@ class ItemRecord:
         slices: strata to report by; not content.
         weight: the benchmark's weight of the item.
         extra: fields of the benchmark's own record that nobody is shown (durations, provenance): kept for its writer.
+            Those named in `MAY_HOLD_VERDICTS` make no item another.
         position: order in the benchmark's own files, 0-based.
     """
 

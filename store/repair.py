@@ -20,6 +20,7 @@ from store.founding import SETTINGS, founded, load_settings
 from store.journal import Entry, Journal, JournalDamagedError, Reading, journal_path, read_journal
 from store.losses import loss_of
 from store.opening import command, connect, real_path
+from store.paid_calls import PaidCalls
 from store.reconcile import (
     GAP,
     HEADER,
@@ -88,6 +89,7 @@ def _look_inside(study: Study, health: Health) -> None:
         *(("note", notice) for notice in study.notices),
     ]
     with study.cursor() as cursor:
+        _look_at_paid_calls(study, cursor, health)
         acts_altered = bool(altered_acts(cursor) or altered_records(cursor) or untrue_tables(cursor))
         imports_altered = altered_imports(cursor)
     if acts_altered:
@@ -98,6 +100,25 @@ def _look_inside(study: Study, health: Health) -> None:
     elif imports_altered:
         health.trouble = f"{imports_altered} items, texts or verdicts are not what was imported: they were altered."
         health.remedy = f"{command(study.path, 'doctor --rebuild')}   (then import the files again)"
+
+
+def _look_at_paid_calls(study: Study, cursor: Any, health: Health) -> None:
+    paid = PaidCalls(study.path, study.study_id)
+    found = paid.compare(cursor)
+    remedy = command(study.path, "doctor --repair")
+    if not (found.verdicts or found.answers or paid.path.exists()):
+        return
+    if not paid.path.exists() and not paid.was_there(cursor):
+        how = f"{found.words} stand in the study alone; to keep them beside it too: {remedy}"
+        health.facts.append(("calls", how))
+        return
+    health.facts.append(("calls", f"{found.words} in the study, {found.in_file:,} of them in {paid.path.name}"))
+    if found.damaged or found.only_study or found.only_file:
+        damaged = f" {found.damaged:,} bytes of it cannot be read." if found.damaged else ""
+        lacking = f" It lacks {found.only_study:,} that the study has." if found.only_study else ""
+        more = f" It has {found.only_file:,} that the study lacks." if found.only_file else ""
+        health.trouble = f"{paid.path.name} (the paid calls) is not whole.{damaged}{lacking}{more}"
+        health.remedy = f"{remedy}   (brings both together; keeps the file as it was)"
 
 
 def repair(path: Path) -> list[str]:
@@ -133,6 +154,7 @@ def _mend(connection: Any, path: Path) -> list[str]:
         *put_back(connection, path, ids),
         *_mend_journal(connection, path, settings),
         *_note_losses(connection, path),
+        *PaidCalls(path, settings["study_id"]).mend(connection),
     ]
 
 

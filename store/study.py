@@ -6,13 +6,15 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from store import migrations
+from store.call_log import calls_path
 from store.chains import Chains, now
-from store.database import Database, told
+from store.database import Database, in_transaction, told
 from store.drives import unsafe_drive
 from store.errors import SaveError, StudyDamagedError, StudyLockedError, UsageError
 from store.events import Event, EventDraft, Mode
@@ -20,12 +22,15 @@ from store.files import not_written
 from store.founding import founded, is_there, load_settings, new_settings
 from store.journal import RETRY_HINT, Entry, Journal, journal_path
 from store.opening import command, real_path, sweep
+from store.paid_calls import PaidCalls
 from store.reconcile import open_journal
 from store.recorder import Recorder
 from store.writer import Writer
 
 if TYPE_CHECKING:
     import duckdb
+
+Result = TypeVar("Result")
 
 _open_paths: set[Path] = set()
 _open_paths_lock = threading.Lock()
@@ -54,6 +59,7 @@ class Study:
         self._journal = journal
         self._chains = Chains(database.connection, self.study_id, self.copy_id)
         self._recorder = Recorder(database, journal)
+        self._paid_calls = PaidCalls(path, self.study_id)
         self.writer = Writer(lambda: database.connection)
 
     @classmethod
@@ -65,7 +71,7 @@ class Study:
             NotWrittenError: the folder cannot be written.
         """
         path = real_path(path)
-        for taken in (path, journal_path(path), path.with_name(f"{path.name}.wal")):
+        for taken in (path, journal_path(path), calls_path(path), path.with_name(f"{path.name}.wal")):
             if _exists(taken):
                 raise is_there(taken)
         if not path.parent.is_dir():
@@ -95,6 +101,7 @@ class Study:
                 migrations.migrate(database.connection)
                 journal, notices = open_journal(database.connection, path, settings)
                 claim.callback(journal.close)
+                notices += PaidCalls(path, settings["study_id"]).bring_together(database.connection)
                 if warning := unsafe_drive(path):
                     notices.append(warning)
                 study = cls(path, database, journal, settings, notices)
@@ -115,7 +122,8 @@ class Study:
         worked_in = bool(self.rows("SELECT 1 FROM label_events LIMIT 1"))
         self.close()
         if not worked_in:
-            for file in (self.path.with_name(f"{self.path.name}.wal"), self.path, journal_path(self.path)):
+            log = self.path.with_name(f"{self.path.name}.wal")
+            for file in (log, self.path, journal_path(self.path), calls_path(self.path)):
                 file.unlink(missing_ok=True)
 
     def __enter__(self) -> Study:
@@ -186,6 +194,25 @@ class Study:
                 self._database.connection.interrupt()
             change.cancel()
             raise
+
+    def keep_paid(self, work: Callable[[Any], tuple[Result, Sequence[str]]]) -> Future[Result]:
+        """Run `work(connection)`, and make the lines it gives safe in the file of paid calls before it is committed.
+
+        One transaction, behind whatever labels wait. The future fails with an `OverreadError` when it cannot be made
+        safe: then the study is as it was.
+        """
+
+        def whole(connection: Any) -> Result:
+            result, lines = work(connection)
+            if lines:
+                self._paid_calls.keep(connection, lines)
+            return result
+
+        def told_whole(connection: Any) -> Result:
+            with told(self.path):
+                return in_transaction(connection, lambda: whole(connection))
+
+        return self.writer.submit(told_whole, urgent=False)
 
     def flush(self) -> None:
         """Complete acts that are in the journal but not yet in the database.

@@ -55,6 +55,42 @@ def task_records(
     ]  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class TaskVersion:
+    """A version of a task's definition, when it came, and how many labels count that were given under it."""
+
+    version: str
+    definition: dict[str, Any]
+    at: str
+    labels: int
+
+
+def task_versions(study: Study, task: str) -> list[TaskVersion]:
+    """Every version of a task's definition, oldest first; one that was taken up again stands there again."""
+    rows = study.rows(
+        """WITH given AS (
+            SELECT rubric_version, count(*) AS labels FROM current_labels
+            WHERE value IS NOT NULL OR cannot_judge <> '' GROUP BY rubric_version)
+        SELECT version, definition, added_at::VARCHAR, coalesce(labels, 0) FROM tasks
+        LEFT JOIN given ON rubric_version = version WHERE task = ? ORDER BY added_at, tasks.rowid""",
+        [task],
+    )
+    return [TaskVersion(version, json.loads(definition), at, labels) for version, definition, at, labels in rows]
+
+
+def revise_task(study: Study, definition: Mapping[str, Any], at: str) -> str:
+    """Make this the current definition of its task, in the place the task has; returns its version.
+
+    Raises:
+        SaveError: as for `Study.record`.
+    """
+    version = version_of(definition)
+    [(position,)] = study.rows("SELECT max_by(position, added_at) FROM tasks WHERE task = ?", [definition["task"]])
+    study.record([{"type": "task", "task": definition["task"], "version": version, "position": position,
+                   "definition": dict(definition), "at": at}])  # fmt: skip
+    return version
+
+
 def current_tasks(study: Study) -> list[StoredTask]:
     """The newest version of each task, in the benchmark's order."""
     rows = study.rows(

@@ -52,7 +52,7 @@ def audit(
     from store.study import Study
 
     if tui:
-        require_terminal()
+        require_terminal("The audit's screen", "Leave --tui out: it prints.")
     with Study.open(study_path(context)) as study:
         tell_notices(study)
         check_names(study, task, judge)
@@ -151,6 +151,7 @@ def show(study: Study, *, who: str, task: str, judge: str, seed: int, epsilon: f
 
     Raises:
         NotEnoughError: nothing is labelled.
+        typer.Exit: a signal ended the screen; its code is 128 and the signal's number.
     """
     from annotate.report.facts import gather
     from annotate.report.options import ReportOptions
@@ -160,4 +161,5 @@ def show(study: Study, *, who: str, task: str, judge: str, seed: int, epsilon: f
 
     settings = Settings(seed=seed, all_statistics=True)
     options = ReportOptions(made_at=now(), task=task, judge=judge, settings=settings, epsilon=epsilon)
-    run_audit(gather(study, options), who)
+    if code := run_audit(gather(study, options), who):
+        raise typer.Exit(code)

@@ -16,8 +16,10 @@ def register(app: typer.Typer) -> None:
 
 def doctor(
     context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend journal and log in place.")] = False,
-    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make the study anew from its journal.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Mend journal, log and paid calls in place.")] = False,
+    rebuild: Annotated[
+        bool, typer.Option("--rebuild", help="Make the study anew from its journal and its paid calls.")
+    ] = False,
 ) -> None:
     """Examine a study: is everything there, is anything damaged? Nothing damaged is ever deleted.
 

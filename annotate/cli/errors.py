@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 
+from annotate.cli.remedies import as_called
 from store.errors import OverreadError
 from store.safe_text import safe_text
 
@@ -19,7 +20,7 @@ def report(error: OverreadError) -> int:
     print(f"overread: {safe_text(error.title)}", file=sys.stderr)
     for line in (error.detail, error.hint):
         if line:
-            print(f"  {safe_text(line)}", file=sys.stderr)
+            print(f"  {safe_text(as_called(line))}", file=sys.stderr)
     return error.exit_code
 
 

@@ -189,9 +189,10 @@ def refuse_imported(study: Study, file: Path) -> None:
     Raises:
         UsageError: it is one of them.
     """
+    from store.call_log import calls_path
     from store.journal import journal_path
 
-    own = (study.path, journal_path(study.path), study.path.with_name(f"{study.path.name}.wal"))
+    own = (study.path, journal_path(study.path), calls_path(study.path), study.path.with_name(f"{study.path.name}.wal"))
     if any(_same_file(file, path) for path in own):
         raise UsageError(f"{file} is part of the study; it is not overwritten.", "", "Choose another name.")
     imported = [Path(record["path"]) for record in study.journal_records("import")]

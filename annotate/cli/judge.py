@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from annotate.cli.full_run import FullRunGate
     from judges.backends.answer import AnswerFormat
+    from judges.backends.ray_cluster import Cluster
     from judges.benchmarks.benchmark import TaskDefinition
     from judges.estimate import Estimate
     from judges.panel import PanelResult
@@ -32,6 +33,7 @@ Example: overread judge --model gpt-4o --items drawn --max-cost 5
 WHICH = ("drawn", "labelled", "all")
 FORMATS = ("schema", "json", "text")
 SPLITS = ("fingerprint", "model", "never")
+ENGINES = ("local", "ray")
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +56,7 @@ def judge(
         float | None, typer.Option("--max-cost", min=0, help="Stop before US dollars pass this.")
     ] = None,
     concurrency: Annotated[
-        int, typer.Option("--concurrency", min=0, help="Most calls at a time; 8, or 2 of --gguf.")
+        int, typer.Option("--concurrency", min=0, help="Most calls at a time (ray: a worker); 8, or 2 of --gguf.")
     ] = 0,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again where no verdict could be read.")
@@ -86,6 +88,9 @@ def judge(
     compare: Annotated[
         tuple[str, str] | None, typer.Option("--compare", help="Compare two judges; calls nobody.")
     ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="local, or ray: workers on many machines.")] = "local",
+    ray_address: Annotated[str, typer.Option("--ray-address", help="HOST:PORT of a cluster; else a Ray here.")] = "",
+    workers: Annotated[int, typer.Option("--workers", min=0, help="Of --engine ray; else one a processor.")] = 0,
     screen: Annotated[bool, typer.Option("--screen", help="Watch and stop the run on a screen.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Judge all through a gate that is not open.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
@@ -93,23 +98,30 @@ def judge(
     """See HELP."""
     from annotate.cli.main import study_path
     from annotate.cli.study import tell_notices
-    from judges.setup import JudgeOptions
+    from judges.setup import JudgeOptions, require_name
     from store.study import Study
 
-    for option, value, allowed in (("--format", answer_format, FORMATS), ("--split-by", split_by, SPLITS)):
+    model, name = require_name("--model", model), require_name("--name", name)
+    for option, value, allowed in (
+        ("--format", answer_format, FORMATS), ("--split-by", split_by, SPLITS), ("--engine", engine, ENGINES),
+    ):  # fmt: skip
         if value not in allowed:
             raise UsageError(f"{option} {value} says nothing.", "", f"Say {', '.join(allowed)}.")
     if items and items not in WHICH:
         raise UsageError(f"--items {items} says nothing.", "", f"Say {', '.join(WHICH)}.")
+    others = {"--gguf": gguf, "--rule": rule, "--embedding": embedding, "--panel": panel, "--compare": compare,
+              "--batch-out": batch_out, "--batch-in": batch_in}  # fmt: skip
+    require_engine(engine, ray_address, workers, [option for option, value in others.items() if value])
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        take_in_lost_shards(study)
         chosen = chosen_tasks(study, task or [])
         if compare is not None:
             documents = comparison(study, chosen, *compare)
             _print(as_json, {"comparison": documents}, _compared_lines(documents))
             return
         if batch_in:
-            read_batches(study, batch_in, prices, as_json)
+            read_batches(study, batch_in, prices, cast("SplitBy", split_by), as_json)
             return
         if panel:
             found = panels(study, chosen, panel, items, name)
@@ -126,8 +138,9 @@ def judge(
         scopes = make_scopes(study, chosen, "labelled" if drift else items, repeat, retry_failed, options)
         kind = Kind(rule, right, wrong, embedding)
         if dry_run:
-            needs = estimates(study, chosen, scopes, options, kind)
-            _print(as_json, {"dry_run": [one.as_json() for one in needs]}, estimate_lines(needs, options))
+            needs = estimates(study, chosen, scopes, options, kind, by_shards=engine == "ray")
+            document = {"dry_run": [one.as_json() for one in needs], "price": price_document(options)}
+            _print(as_json, document, estimate_lines(needs, options))
             return
         if batch_out is not None:
             through_the_gate(study, chosen, scopes, options, force, kind, anchors_first=False)
@@ -135,7 +148,8 @@ def judge(
             return
         with local_model(gguf, options, room, threads) as served:
             gate = through_the_gate(study, chosen, scopes, served, force, kind)
-            results = run_judges(study, chosen, scopes, served, kind, screen=screen, gate=gate)
+            with cluster_of(engine, ray_address, workers) as cluster:
+                results = run_judges(study, chosen, scopes, served, kind, cluster, screen=screen, gate=gate)
         documents = comparison(study, chosen, drift, results[0].judge) if drift and results else {}
         more: dict[str, Any] = {"drift": documents} if documents else {}
         lines = [line for result in results for line in result_lines(study, result)]
@@ -166,6 +180,48 @@ def local_model(gguf: Path | None, options: JudgeOptions, room: int, threads: in
             options, model=options.model or model.name, base_url=model.base_url, key_variable=KEY_VARIABLE,
             identity={"gguf_sha256": model.sha256[:16]},
         )  # fmt: skip
+
+
+def require_engine(engine: str, address: str, workers: int, others: Sequence[str]) -> None:
+    """Refuse options that do not go together.
+
+    Raises:
+        UsageError: names them.
+    """
+    if engine == "ray" and others:
+        raise UsageError(
+            f"--engine ray is for chat models at a server, not for {others[0]}.",
+            "",
+            f"Leave out {others[0]} or --engine.",
+        )
+    if engine != "ray" and (address or workers):
+        option = "--ray-address" if address else "--workers"
+        raise UsageError(f"{option} is for --engine ray.", "", "Say --engine ray as well.")
+
+
+@contextmanager
+def cluster_of(engine: str, address: str, workers: int) -> Iterator[Cluster | None]:
+    """The cluster while inside, if one is wanted."""
+    if engine != "ray":
+        yield None
+        return
+    from annotate.cli.output import note
+    from judges.backends.ray_cluster import ray_cluster
+
+    note(f"overread: {'connecting to' if address else 'starting'} Ray …")
+    with ray_cluster(address, workers) as cluster:
+        note(f"overread: {cluster.workers} workers.")
+        yield cluster
+
+
+def take_in_lost_shards(study: Study) -> None:
+    """Take in what a run on a cluster wrote and could not take in before it was lost."""
+    from annotate.cli.output import note
+    from store.shards import take_in_shards
+
+    found = take_in_shards(study)
+    if found.shards:
+        note(f"overread: {found.verdicts:,} verdicts taken in from {found.shards:,} shards that a lost run left.")
 
 
 def _print(as_json: bool, document: dict[str, Any], lines: Sequence[str]) -> None:
@@ -262,15 +318,23 @@ def through_the_gate(
 
 
 def estimates(
-    study: Study, tasks: Sequence[TaskDefinition], scopes: Sequence[Scope], options: JudgeOptions, kind: Kind
+    study: Study,
+    tasks: Sequence[TaskDefinition],
+    scopes: Sequence[Scope],
+    options: JudgeOptions,
+    kind: Kind,
+    *,
+    by_shards: bool = False,
 ) -> Sequence[Estimate]:
     """What the runs would need."""
+    from judges.backends.ray_cluster import shard_size
     from judges.estimate import estimate
     from judges.run import JudgeRun
 
     askers = _askers(study, tasks, options, kind, None)
+    in_shard = shard_size(options.concurrency) if by_shards else 0
     return [
-        estimate(study, JudgeRun(study, asker, scope), options.samples)
+        estimate(study, JudgeRun(study, asker, scope), options.samples, in_shard)
         for asker, scope in zip(askers, scopes, strict=True)
     ]
 
@@ -284,8 +348,10 @@ def estimate_lines(found: Sequence[Estimate], options: JudgeOptions) -> Sequence
         counts = (one.slots, one.before, one.linked, one.given, one.calls, one.tokens_in, one.tokens_out)
         rows.append([one.task, *(f"{n:,}" for n in counts), _money(one.cost), _money(one.cost_at_most)])
     lines = [*table(rows)]
-    if any(one.cost is None for one in found):
-        lines.append(f"Nobody knows what {options.model} costs; --prices FILE says it.")
+    if shards := sum(one.shards or 0 for one in found):
+        lines.append(f"{shards:,} shards or a few more, each for one worker of the cluster.")
+    if options.model:
+        lines.append(price_words(options))
     if any(one.skipped for one in found):
         lines.append(
             f"{sum(one.skipped for one in found):,} slots cannot be judged: what the judge has to see is missing."
@@ -294,6 +360,32 @@ def estimate_lines(found: Sequence[Estimate], options: JudgeOptions) -> Sequence
         lines.append(f"{sum(one.flagged for one in found):,} items look as if they tried to steer a judge.")
     lines.append("Tokens and cost are estimates; nothing was called.")
     return lines
+
+
+def price_document(options: JudgeOptions) -> dict[str, Any] | None:
+    """What the model costs, and who says so; None where nobody does."""
+    from judges.backends.prices import load_prices
+
+    table = load_prices(options.prices)
+    price = table.price_of(options.model)
+    if price is None:
+        return None
+    source, as_of = table.origin_of(options.model)
+    return {"input": price.input, "output": price.output, "source": source, "as_of": as_of}
+
+
+def price_words(options: JudgeOptions) -> str:
+    """The same in a sentence."""
+    from judges.backends.prices import user_file
+
+    price = price_document(options)
+    if price is None:
+        return f"Nobody knows what {options.model} costs; {user_file()} or --prices FILE says it."
+    when = f", as of {price['as_of']}" if price["as_of"] else ""
+    return (
+        f"${price['input']:g} in and ${price['output']:g} out for a million tokens of {options.model}:"
+        f" {price['source']}{when}; {user_file()} or --prices FILE says otherwise."
+    )
 
 
 def _askers(
@@ -319,25 +411,28 @@ def run_judges(
     scopes: Sequence[Scope],
     options: JudgeOptions,
     kind: Kind = Kind(),
+    cluster: Cluster | None = None,
     *,
     screen: bool = False,
     gate: FullRunGate | None = None,
 ) -> Sequence[RunResult]:
     """Run the judge over task after task, with progress on standard error; Ctrl-C ends it in good order.
 
-    With `screen` the judge screen shows the progress. `gate` is asked again where a judge or its server changed.
+    With `screen` the judge screen shows the progress. With `cluster` its workers ask, and verdicts come by shards.
+    `gate` is asked again where a judge or its server changed.
+
+    Raises:
+        typer.Exit: a signal ended the screen; its code is 128 and the signal's number.
     """
     import asyncio
 
     from annotate.cli.judge_progress import watched
-    from judges.setup import chat_backend, embedding_backend
 
     async def whole(watch: Any) -> list[RunResult]:
-        backend: Any = None
-        if not kind.rule:
-            backend = embedding_backend(options) if kind.embedding else chat_backend(options)
+        backend = _backend(options, kind, cluster)
         try:
-            return await _one_by_one(study, _askers(study, tasks, options, kind, backend), scopes, watch, gate)
+            askers = _askers(study, tasks, options, kind, backend)
+            return await _one_by_one(study, askers, scopes, watch, cluster, gate)
         finally:
             if backend is not None:
                 await backend.close()
@@ -346,15 +441,42 @@ def run_judges(
         from annotate.cli.label import require_terminal
         from annotate.tui.screens.judge.screen import run_judge_app
 
-        require_terminal()
-        return run_judge_app(whole)
+        require_terminal("The judge screen", "Leave --screen out: it tells how far it is in a line.")
+        results, code = run_judge_app(whole)
+        if code:
+            raise typer.Exit(code)
+        return results
     return asyncio.run(whole(watched))
 
 
+def _backend(options: JudgeOptions, kind: Kind, cluster: Cluster | None) -> Any:
+    """Whom the judges ask; None for a rule."""
+    from judges.setup import chat_backend, cluster_backend, embedding_backend
+
+    if kind.rule:
+        return None
+    if cluster is not None:
+        return cluster_backend(options, cluster)
+    return embedding_backend(options) if kind.embedding else chat_backend(options)
+
+
 async def _one_by_one(
-    study: Study, askers: Sequence[Any], scopes: Sequence[Scope], watch: Any, gate: FullRunGate | None
+    study: Study,
+    askers: Sequence[Any],
+    scopes: Sequence[Scope],
+    watch: Any,
+    cluster: Cluster | None,
+    gate: FullRunGate | None,
 ) -> list[RunResult]:
+    from dataclasses import replace
+
     from judges.run import JudgeRun
+    from store.judging import write_judged
+    from store.shards import ShardStore
+
+    store = write_judged if cluster is None else ShardStore()
+    if cluster is not None:
+        scopes = [replace(scope, concurrency=scope.concurrency * cluster.workers) for scope in scopes]
 
     results: list[RunResult] = []
     for asker, scope in zip(askers, scopes, strict=True):
@@ -363,7 +485,7 @@ async def _one_by_one(
             results.append(first)
             if first.outcome != "done" or first.error is not None:
                 break
-        run = JudgeRun(study, asker, scope, gate.on_change(scope) if gate is not None else None)
+        run = JudgeRun(study, asker, scope, gate.on_change(scope) if gate is not None else None, store)
         results.append(await watch(run))
         if results[-1].outcome != "done":
             break
@@ -452,7 +574,7 @@ def write_batches(
     """Write the calls that the run would make as files for OpenAI's Batch API.
 
     Raises:
-        UsageError: several samples are wanted. NotWrittenError: the file cannot be written.
+        UsageError: several samples are wanted, or a cap. NotWrittenError: the file cannot be written.
     """
     from annotate.cli.export import refuse_imported
     from judges.batch import write_batch
@@ -462,6 +584,10 @@ def write_batches(
     refuse_imported(study, path)
     if path.exists() and not path.is_file():
         raise UsageError(f"{path} is no ordinary file.", "", "Choose another name.")
+    if options.max_cost is not None:
+        raise UsageError(
+            "No cap can be kept once a batch is uploaded.", "", "Say --dry-run for its cost, and leave --max-cost out."
+        )
     if options.samples > 1:
         raise UsageError("A batch takes one answer a call.", "", "Say --repeat K in place of --samples K.")
     askers = _askers(study, tasks, options, Kind(), None)
@@ -477,7 +603,7 @@ def write_batches(
     _print(as_json, {"batch": out.as_json()}, lines)
 
 
-def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, as_json: bool) -> None:
+def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, split_by: SplitBy, as_json: bool) -> None:
     """Store the verdicts of a batch's output and error files.
 
     Raises:
@@ -490,7 +616,10 @@ def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, as_js
 
     require_files(list(paths))
     table = load_prices(prices)
-    found = [read_batch(study, path, lambda model: Budget(table.price_of(model), share=table.batch)) for path in paths]
+    found = [
+        read_batch(study, path, lambda model: Budget(table.price_of(model), share=table.batch), split_by)
+        for path in paths
+    ]
     for one in found:
         print_problems(one.problems)
     lines = []

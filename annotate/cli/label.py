@@ -170,16 +170,29 @@ def load_screen_meanwhile() -> None:
     threading.Thread(target=importlib.import_module, args=("annotate.tui.app",), name="overread-screen").start()
 
 
-def require_terminal() -> None:
+def require_terminal(what: str = "The desk", remedy: str = _PLAIN) -> None:
     """Refuse to draw where nothing can be drawn.
+
+    Args:
+        what: the screen that is asked for. remedy: what to do without it.
 
     Raises:
         UsageError: no terminal, or one that cannot place a cursor.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()):
-        raise UsageError("The desk needs a terminal.", "Input, output or errors go to a pipe or a file.", _PLAIN)
-    if os.environ.get("TERM", "") in ("", "dumb") and os.name != "nt":
-        raise UsageError("This terminal cannot draw a screen (TERM=dumb).", "", _PLAIN)
+    if not has_terminal():
+        raise UsageError(f"{what} needs a terminal.", "Input, output or errors go to a pipe or a file.", remedy)
+    if not can_draw():
+        raise UsageError("This terminal cannot draw a screen (TERM=dumb).", "", remedy)
+
+
+def has_terminal() -> bool:
+    """Whether a person sits at input, output and errors."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def can_draw() -> bool:
+    """Whether the terminal can place a cursor."""
+    return os.name == "nt" or os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def run_plain(desk: Any, remapped: Mapping[str, Sequence[str]]) -> None:

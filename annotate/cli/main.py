@@ -15,6 +15,7 @@ import typer
 
 from annotate.cli import errors
 from annotate.cli.output import ReaderGoneError, drop_output, flush_output
+from annotate.cli.remedies import name_study
 from store.errors import EXIT_DONE, NotWrittenError, OverreadError, UsageError
 from store.files import PRIVATE_UMASK
 
@@ -43,6 +44,8 @@ def overread(
     Example: overread demo
     """
     context.obj = study
+    source = context.get_parameter_source("study")
+    name_study(study if source is not None and source.name == "COMMANDLINE" else None)
     if version:
         typer.echo(f"overread {_installed_version()}")
         raise typer.Exit
@@ -129,6 +132,8 @@ def _called(arguments: Sequence[str]) -> str | None:
 def run(arguments: list[str] | None = None) -> None:
     """The console script: run a command and leave with DESIGN's exit codes."""
     os.umask(PRIVATE_UMASK)
+    # NumPy's products are small here: more threads of its BLAS would spin longer than they count, and hold memory.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):  # a terminal that cannot show a character is no reason to stop
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from annotate.cli.remedies import as_called
 from store.errors import NotWrittenError
 from store.records import Problem
 from store.safe_text import TERMINAL_UNSAFE, safe_text
@@ -31,7 +32,7 @@ _TOO_EARLY, _FIRST_SHARE = 1.0, 0.01
 
 def say(text: str = "") -> None:
     """Print one safe line to standard output; in a terminal a long sentence is broken between words."""
-    line = safe_text(text)
+    line = safe_text(as_called(text))
     if sys.stdout is not None and sys.stdout.isatty():
         line = fitted(line, shutil.get_terminal_size().columns)
     _print(line)
@@ -61,7 +62,7 @@ def fitted(line: str, width: int) -> str:
 
 def note(text: str) -> None:
     """Print one safe line to standard error: what is no result."""
-    print(safe_text(text), file=sys.stderr)
+    print(safe_text(as_called(text)), file=sys.stderr)
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -330,7 +330,11 @@ class PlainDesk:
         self._say(words.sentence(self._desk.pace_words()))
 
     def _rubric(self) -> None:
-        self._say(self._subject().task.rubric)
+        from annotate.tui.screens.help.markdown import markdown_lines
+        from annotate.tui.widgets.spans import text_of
+
+        lines = markdown_lines(self._subject().task.rubric)
+        self._say_all(map(text_of, lines) if lines else ["This task has no rubric."])
 
     def _help(self) -> None:
         task = self._subject().task

@@ -29,6 +29,8 @@ ONLY_ON_A_SCREEN = frozenset(
         "page_down",
         "audit",
         "disagreements",
+        "judge_runs",
+        "retunes",
     }
 )
 """Actions that only move a screen, or open one."""

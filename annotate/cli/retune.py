@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,15 +12,23 @@ import typer
 from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
+    from annotate.tui.screens.retune.state import RetuneState
     from judges.backends.prices import Price
+    from judges.benchmarks.benchmark import TaskDefinition
+    from judges.retune.halt import Halt
     from judges.retune.retune import Plan, Result, Retune
+    from judges.retune.study_log import SearchLog
     from judges.setup import JudgeOptions
+    from store.study import Study
 
 HELP = """Search for a better prompt for a task's judge, and take it only if the sealed test shows that it is better.
 
 The labelled items are split once into train, val and a sealed test. Another model reads mistakes on train, with
 people's notes, and proposes rules; val chooses; the test decides. Every answer is kept: the same command goes on where
 it stopped.
+
+In a terminal a screen shows the candidates, what each changed, fixed and broke on val, calls and money; --plain shows a
+line of progress. --past looks at the searches of this study and calls nobody.
 
 Example: overread retune --task qa --model gpt-4o-mini --reflect-model gpt-4o --max-cost 5
 """
@@ -59,18 +67,30 @@ def retune(
     room: Annotated[int, typer.Option("--context", min=512, help="For --gguf: tokens of prompt and answer.")] = 8192,
     threads: Annotated[int, typer.Option("--threads", min=0, help="For --gguf: of the processor; 0 for all.")] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Of the split and of the search.")] = 0,
+    past: Annotated[bool, typer.Option("--past", help="Look at the searches of this study; calls nobody.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="No screen: a line of progress.")] = False,
+    annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who looks.")] = "",
+    role: Annotated[str, typer.Option("--as", help="lead: look although you still label; it is recorded.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """See HELP."""
     from annotate.cli.judge import chosen_tasks, default_concurrency, local_model
+    from annotate.cli.label import can_draw, has_terminal
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
     from judges.retune.adapter import Settings
     from judges.retune.retune import Retune
-    from judges.setup import JudgeOptions, judge_prompt, make_budget
+    from judges.setup import JudgeOptions, judge_prompt, make_budget, require_name
     from store.study import Study
 
+    on_screen = not plain and not as_json and not dry_run and has_terminal() and can_draw()
+    if past:
+        with Study.open(study_path(context)) as study:
+            tell_notices(study)
+            look_back(study, chosen_tasks(study, [task] if task else []), annotator, role, as_json, on_screen)
+        return
+    model, reflect_model = require_name("--model", model), require_name("--reflect-model", reflect_model)
     if not model and gguf is None:
         raise UsageError("Which model is the judge?", "", "overread retune --task qa --model gpt-4o-mini …")
     if not reflect_model and not edit and gguf is None:
@@ -105,7 +125,8 @@ def retune(
         by_hand = edited(found.prompt.texts, language) if edit else None
         with local_model(gguf, options, room, threads) as served:
             own = reflect if reflect_model or gguf is None else _same_server(reflect, served)
-            result = _run(found, served, None if edit else own, by_hand)
+            work = Work(found, served, None if edit else own, by_hand)
+            result = _on_screen(work, annotator, role) if on_screen else work.watched()
         if as_json:
             print_json(result.as_json())
         else:
@@ -136,34 +157,152 @@ def _plan_lines(plan: Plan, model: str, price: Price | None) -> Iterator[str]:
         yield f"Nobody knows what {model} costs; --prices FILE says it. Nothing was called."
 
 
-def _run(
-    found: Retune, options: JudgeOptions, reflect: JudgeOptions | None, by_hand: Mapping[str, str] | None
-) -> Result:
-    """The search with a line of progress; Ctrl-C ends it, and everything that was answered is kept."""
-    import asyncio
+class Work:
+    """A search that is ready to run, in whichever thread."""
 
-    from annotate.cli.output import note
-    from judges.retune.asking import one_purse
-    from judges.setup import make_budget
+    def __init__(
+        self,
+        found: Retune,
+        options: JudgeOptions,
+        reflect: JudgeOptions | None,
+        by_hand: Mapping[str, str] | None,
+    ) -> None:
+        """
+        Raises:
+            UsageError: there is a cap and no price.
+        """
+        from judges.retune.asking import one_purse
+        from judges.setup import make_budget
 
-    with asyncio.Runner() as runner:
-        backend = runner.run(_made(options))
-        budget = make_budget(options)
-        other: tuple[JudgeOptions, Any, Any] | None = None
+        self.found, self.options, self.reflect, self._by_hand = found, options, reflect, by_hand
+        self._budget = make_budget(options)
+        self._theirs: Any = None
         if reflect is not None:
-            budget, theirs = one_purse(budget, make_budget(reflect))
-            other = (reflect, runner.run(_made(reflect)), theirs)
-        progress = _Progress(found)
+            self._budget, self._theirs = one_purse(self._budget, make_budget(reflect))
+
+    def watched(self) -> Result:
+        """Run it with a line of progress; Ctrl-C ends it, and everything that was answered is kept."""
+        from annotate.cli.output import note
+
+        progress = _Progress(self.found)
         try:
-            return found.run(options, backend, budget, runner, other, by_hand=by_hand, told=progress.tell)
+            return self.run(progress.tell)
         except KeyboardInterrupt:
             progress.done()
-            note(f"overread: stopped after {found.judging.tally.asked:,} calls, all kept; the same command goes on.")
+            note(f"overread: stopped after {self.found.tally.asked:,} calls, all kept; the same command goes on.")
             raise
         finally:
             progress.done()
-            for one in (backend, *((other[1],) if other else ())):
-                runner.run(one.close())
+
+    def run(self, told: Callable[[Retune], None] = lambda _: None, halt: Halt | None = None) -> Result:
+        """Run it to its end, with an event loop of its own."""
+        import asyncio
+
+        with asyncio.Runner() as runner:
+            backend = runner.run(_made(self.options))
+            other: tuple[JudgeOptions, Any, Any] | None = None
+            if self.reflect is not None:
+                other = (self.reflect, runner.run(_made(self.reflect)), self._theirs)
+            try:
+                return self.found.run(
+                    self.options, backend, self._budget, runner, other, by_hand=self._by_hand, told=told, halt=halt
+                )
+            finally:
+                for one in (backend, *((other[1],) if other else ())):
+                    runner.run(one.close())
+
+
+def _on_screen(work: Work, annotator: str, role: str) -> Result:
+    """Run it under the retune screen, which somebody in the middle of a queue may not see.
+
+    Raises:
+        UsageError: the person is in the middle of a queue.
+        OverreadError: what ended the search early.
+        typer.Exit: a signal ended the screen.
+    """
+    from annotate.cli.audit import asking
+    from annotate.tui.retune_app import run_retune_app
+    from judges.retune.halt import Halt
+
+    who, _ = asking(work.found.study, annotator, role, "retune")
+    halt = Halt()
+    result, code = run_retune_app(*live_state(work, who, halt), halt)
+    if code or result is None:
+        raise typer.Exit(code)
+    return result
+
+
+def live_state(work: Work, who: str, halt: Halt) -> tuple[RetuneState, Callable[[], Result]]:
+    """What the screen shows of a search, and the search itself, for another thread to run."""
+    from annotate.desk.closed import hidden_from
+    from annotate.tui.screens.retune.search import running_search
+    from annotate.tui.screens.retune.state import RetuneState
+
+    found, reflect = work.found, work.reflect
+    plan = found.plan() if reflect is not None else None
+    models = {"model": work.options.model, "reflect_model": reflect.model if reflect else ""}
+    ends: list[Result] = []
+
+    def run() -> Result:
+        ends.append(work.run(halt=halt))
+        return ends[0]
+
+    state = RetuneState(
+        found.study, found.task, {one.item_id: one for one in found.val}, hidden_from(found.study, who),
+        live=lambda: running_search(found, plan, models, ends[0].as_json() if ends else {}),
+    )  # fmt: skip
+    return state, run
+
+
+def look_back(
+    study: Study, tasks: Sequence[TaskDefinition], annotator: str, role: str, as_json: bool, on_screen: bool
+) -> None:
+    """Show the searches of a study: on the screen, as text, or as JSON.
+
+    Raises:
+        UsageError: there are none, of more than one task, or the person is in the middle of a queue.
+        typer.Exit: a signal ended the screen.
+    """
+    from annotate.cli.output import print_json, say
+    from judges.retune.study_log import searches
+
+    found = {task.task: logs for task in tasks if (logs := searches(study, task.task))}
+    if not found:
+        raise UsageError("There are no searches in this study yet.", "", "overread retune --help")
+    if as_json:
+        print_json({"searches": [asdict(log) for logs in found.values() for log in logs]})
+    elif on_screen:
+        if len(found) > 1:
+            names = ", ".join(found)
+            raise UsageError(f"There are searches of several tasks: {names}.", "", "Say which: --task NAME.")
+        [task] = (task for task in tasks if task.task in found)
+        _look_on_screen(study, task, found[task.task], annotator, role)
+    else:
+        for log in (log for logs in found.values() for log in logs):
+            for line in _past_lines(log):
+                say(line)
+
+
+def _look_on_screen(study: Study, task: TaskDefinition, logs: Sequence[SearchLog], annotator: str, role: str) -> None:
+    from annotate.cli.audit import asking
+    from annotate.tui.retune_app import run_past_searches
+    from annotate.tui.screens.retune.opening import past_state
+
+    who, _ = asking(study, annotator, role, "retune")
+    if code := run_past_searches(past_state(study, task, logs, who)):
+        raise typer.Exit(code)
+
+
+def _past_lines(log: SearchLog) -> Iterator[str]:
+    from annotate.cli.output import table
+
+    yield f"{log.task}, {log.at[:16]}, {log.settings.get('model', '')}"
+    rows = [["candidate", "from", "by", "val"]]
+    for one in log.candidates:
+        parents = ", ".join(map(str, one["parents"]))
+        rows.append([f"{one['number']}", parents, one["origin"], f"{one['val_score']:.3f}"])
+    yield from table(rows)
+    yield log.end.get("words", "not ended; the same command goes on where it stopped")
 
 
 async def _made(options: JudgeOptions) -> Any:
@@ -188,10 +327,10 @@ class _Progress:
         if not self._visible or self._clock() - self._shown < 0.5:
             return
         self._shown = self._clock()
-        tally, budget = found.judging.tally, found.judging.budget
+        tally = found.tally
         best = f", best on val {found.best.val_score:.3f}" if found.candidates else ""
-        money = f", ${budget.spent:.4f}" if budget.price is not None else ""
-        cap = f" of ${budget.cap:.2f}" if budget.cap is not None else ""
+        money = f", ${found.spent:.4f}" if found.spent is not None else ""
+        cap = f" of ${found.cap:.2f}" if found.cap is not None else ""
         self._stream.write(
             f"\r\x1b[K{found.task.task}: {len(found.candidates)} candidates{best}, {tally.asked:,} calls,"
             f" {tally.kept:,} kept{money}{cap}"
@@ -259,7 +398,7 @@ def edited(texts: Mapping[str, str], language: str) -> dict[str, str]:
     Raises:
         UsageError: no editor, no such language, no text, or nothing was changed.
     """
-    from annotate.cli.editor import edited_text
+    from annotate.editor import edited_text
 
     chosen = language or next(iter(texts))
     if chosen not in texts:

@@ -1,4 +1,4 @@
-"""`rubric`: what a judge of this study is told; read it, edit it, look at its versions."""
+"""`rubric`: what people and judges of this study are told; read it, edit it, look at its versions."""
 
 from __future__ import annotations
 
@@ -27,22 +27,31 @@ def rubric(
     edit: Annotated[bool, typer.Option("--edit", help="Open it in $EDITOR; what is saved is a new version.")] = False,
     file: Annotated[Path | None, typer.Option("--file", help="Take the text from a file instead.")] = None,
     history: Annotated[bool, typer.Option("--history", help="List its versions.")] = False,
+    plain: Annotated[bool, typer.Option("--plain", help="No screen: print it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Show or change the rubric that a judge of this study gets. Every version is kept; a changed one is another judge.
 
+    In a terminal a screen shows every version, of the judge's rubric and of the people's, and what changed between
+    them; `e` edits there. --plain, --edit, --file and --history do without it, for the judge's rubric.
+
     Example: overread rubric --task qa --edit
     """
-    from annotate.cli.editor import edited_text, text_of_file
+    from annotate.cli.label import can_draw, has_terminal
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
+    from annotate.editor import edited_text, text_of_file
     from judges.setup import study_rubric
     from store.judge_rubrics import rubric_versions
     from store.study import Study
 
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        asked = edit or file is not None or history or plain or as_json
+        if not asked and has_terminal() and can_draw():
+            _look(study, task)
+            return
         definition = _one_task(study, task)
         current = study_rubric(study, definition)
         if edit or file is not None:
@@ -65,6 +74,23 @@ def rubric(
             say(line)
 
 
+def _look(study: Study, task: str) -> None:
+    """The rubric screen, at a task.
+
+    Raises:
+        UsageError: there is no such task. SaveError: an edited rubric was not saved.
+        typer.Exit: a signal ended the screen.
+    """
+    from annotate.tui.rubric_app import run_rubrics
+    from annotate.tui.screens.rubric.state import RubricState
+    from judges.collect import task_definitions
+
+    if task:
+        _one_task(study, task)
+    if code := run_rubrics(RubricState(study, list(task_definitions(study).values()), task)):
+        raise typer.Exit(code)
+
+
 def _one_task(study: Study, name: str) -> TaskDefinition:
     from judges.collect import task_definitions
 
@@ -78,20 +104,26 @@ def _one_task(study: Study, name: str) -> TaskDefinition:
 
 
 def _changed(study: Study, current: StoredRubric, language: str, text: str) -> StoredRubric:
-    """The text as a new version; the same text is none."""
+    """The text as a new version.
+
+    Raises:
+        UsageError: an unknown language, or the text cannot take the place of the present one.
+    """
     from annotate.cli.output import note
+    from judges.collect import task_definitions
     from judges.rubric import LANGUAGES
+    from judges.rubric_edit import AsItWasError, require_edited
     from store.judge_rubrics import add_rubric
     from store.study import now
 
     if language not in LANGUAGES:
         raise UsageError(f"There is no language {language!r}.", "", f"Say {' or '.join(LANGUAGES)}.")
-    if not text.strip():
-        raise UsageError("The rubric is empty; nothing was changed.", "", "Write something, or leave it as it is.")
-    if text.strip() == current.texts.get(language, "").strip():
-        note("overread: the rubric is as it was.")
+    try:
+        edited = require_edited(text, current.texts.get(language, ""), task_definitions(study)[current.task])
+    except AsItWasError as error:
+        note(f"overread: {error.title}")
         return current
-    texts = {**current.texts, language: text.strip()}
+    texts = {**current.texts, language: edited}
     changed = add_rubric(study, current.task, texts, "edited", now().isoformat())
     if others := sorted(set(texts) - {language}):
         note(f"overread: the rubric in {', '.join(others)} is as it was; change it too if items are in that language.")

@@ -96,13 +96,15 @@ def _together(two_stage: bool | None, *, clustered: bool) -> str | None:
 def _draw(study: Study, options: dict[str, Any], judge: str, *, abstained: bool) -> MadeDraw:
     from annotate.cli.export import pick
     from annotate.cli.label import user_name
+    from judges.collect import verdict_slices
     from judges.drawing import Wish, draw_estimate
     from judges.learning_draws import draw_check, draw_learn, draw_practice
     from store.items import judges
 
     if abstained and options["stream"] != "learn":
         raise UsageError("--abstained is of the stream learn.", "", "Add --stream learn.")
-    needs_judge = "verdict" in options["by"] or options["allocation"] == "neyman" or abstained
+    by_verdict = {"verdict", *verdict_slices(study)} & set(options["by"])
+    needs_judge = bool(by_verdict) or options["allocation"] == "neyman" or abstained
     named = pick("judge", judge, judges(study, options["task"])) if judge or needs_judge else ""
     wish = Wish(**options, judge=named)
     who = user_name()

@@ -115,15 +115,15 @@ def system_comparison_lines(difference: SystemComparison) -> Iterator[str]:
     yield from _laid_out(comparison_lines(difference))
 
 
-MOST_SYSTEMS, MOST_ROWS = 8, 45
-"""Systems and rows of one table that are printed without being asked for."""
+MOST_SYSTEMS, MOST_ROWS, MOST_IN_ALL = 8, 45, 150
+"""Systems, rows of one table and rows of all systems that are printed without being asked for."""
 
 
 def score_lines(scores: StudyScores, *, details: bool = False) -> Iterator[str]:
     """The scores as tables: one row a metric, as coded beside overridden; then what the benchmark says beside.
 
     What must not be overlooked comes first. Without `details` long tables are cut to their headline, and a study of
-    many systems to what compares them.
+    many systems, or of more rows than anybody reads, to what compares them.
     """
     from annotate.report.compare_text import leaderboard_lines, transported_lines
     from annotate.report.score_text import alarm_lines, remark_lines, side_by_side
@@ -131,9 +131,9 @@ def score_lines(scores: StudyScores, *, details: bool = False) -> Iterator[str]:
     yield from (line for passage in scores.gate if (line := gate_line(passage)))
     yield from alarm_lines({name: found.alarms for name, found in scores.systems.items()})
     yield from remark_lines(scores.remarks)
-    if len(scores.systems) > MOST_SYSTEMS and not details:
-        yield f"{len(scores.systems)} systems, judged by {scores.judge}; each by itself: --system NAME, or --details"
-        yield ""
+    short = not details and _is_long(scores)
+    if short:
+        yield from _summary_lines(scores)
     else:
         for name, found in scores.systems.items():
             yield from _system_lines(name, scores, found, details=details)
@@ -146,7 +146,7 @@ def score_lines(scores: StudyScores, *, details: bool = False) -> Iterator[str]:
         yield from scores.plan.lines()
     said = {name: found.description for name, found in scores.systems.items() if found.description is not None}
     yield from _laid_out(side_by_side(said))
-    yield from _compared_lines(scores, details=details)
+    yield from _compared_lines(scores, details=details, short=short and bool(scores.headline))
 
 
 _GATES = {
@@ -164,15 +164,46 @@ def gate_line(passage: Mapping[str, Any]) -> str:
     return _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
 
 
-def _compared_lines(scores: StudyScores, *, details: bool) -> Iterator[str]:
-    """What takes several systems at once; with people's labels put in, where there are some."""
-    from annotate.report.score_text import nested_blocks
+def _is_long(scores: StudyScores) -> bool:
+    rows = sum(
+        len(_shown(list(flat(found.as_coded)), scores.headline, details=False)) for found in scores.systems.values()
+    )
+    return len(scores.systems) > MOST_SYSTEMS or (len(scores.systems) > 1 and rows > MOST_IN_ALL)
 
+
+def _summary_lines(scores: StudyScores) -> Iterator[str]:
+    """One row a system: the headline as coded, and below it with people's labels where they change it."""
+    from annotate.cli.output import table
+
+    yield f"{len(scores.systems)} systems, judged by {scores.judge}; each by itself: --system NAME, or --details"
+    if scores.headline:
+        rows = [["as coded", *scores.headline.values()]]
+        for name, found in scores.systems.items():
+            coded, overridden = ([number(dict(flat(s)).get(path)) for path in scores.headline]
+                                 for s in (found.as_coded, found.overridden))  # fmt: skip
+            rows += [[name, *coded], *([["  with people's labels", *overridden]] if overridden != coded else [])]
+        yield from table(rows)
+    for name, found in scores.systems.items():
+        if found.equals_file is False:
+            yield f"{name}: {_EQUALITY[False]}"
+    doubtful = sum(len(found.doubts) for found in scores.systems.values())
+    if doubtful:
+        yield f"{doubtful} verdicts are doubtful on the face of it: --details"
+    yield ""
+
+
+def _compared_lines(scores: StudyScores, *, details: bool, short: bool) -> Iterator[str]:
+    """What takes several systems at once; with people's labels put in, where there are some."""
+    from annotate.report.score_text import TABLES_IN_SHORT, TABLES_SHOWN, nested_blocks
+
+    most = TABLES_IN_SHORT if short else TABLES_SHOWN
     if scores.compared:
         yield "side by side, as coded:"
-        yield from _laid_out(nested_blocks(scores.compared, details=details))
+        yield from _laid_out(nested_blocks(scores.compared, details=details, most=most))
     if scores.compared_overridden and scores.compared_overridden != scores.compared:
-        yield "side by side, with people's final labels put in:"
+        yield "side by side, with people's final labels put in:" + (" --details, or --json" if short else "")
+        if short:
+            return
         yield from _laid_out(nested_blocks(scores.compared_overridden, details=details))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperCommand
 
-from store.errors import EXIT_NO, UsageError
+from store.errors import EXIT_NO, InputError, UsageError
 
 if TYPE_CHECKING:
     from annotate.exchange.own_exports import LabelImport
@@ -90,11 +90,32 @@ def init(
     from store.applying import SETTING
 
     if tasks is not None:
-        require_files([tasks])
+        _require_tasks(benchmark, tasks)
     with create_study(file, benchmark) as study:
         if tasks is not None:
             study.record([{"type": SETTING, "key": TASK_FILE, "value": str(tasks.absolute())}])
         say(f"Made {study.path.name} for {benchmark}. Next: overread --study {file} import FILE…")
+
+
+def _require_tasks(benchmark: str, tasks: Path) -> None:
+    """Refuse a task file that the benchmark could not read, before there is a study.
+
+    Raises:
+        UsageError: the file is not there, or the benchmark takes none.
+        InputError: it is broken; every place is printed.
+    """
+    from annotate.cli.output import print_problems
+    from judges.benchmarks.benchmark import TaskFileBenchmark, benchmark_names, get_benchmark
+
+    require_files([tasks])
+    if benchmark not in benchmark_names():
+        return  # which is told when the study is made
+    found = get_benchmark(benchmark)
+    if not isinstance(found, TaskFileBenchmark):
+        raise UsageError(f"{benchmark} takes no task file.", "Its tasks are its own.", "Leave --tasks out.")
+    if faults := found.faults_of_tasks(tasks):
+        print_problems(faults)
+        raise InputError("The task file is broken; no study was made.", str(tasks), "Mend it and say init again.")
 
 
 def import_files(

@@ -87,6 +87,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("page_up", ("pageup",), "Scroll a page up", "", "everywhere"),
     Action("audit", ("f2",), "Show how far the judge can be trusted, once your queue is done"),
     Action("disagreements", ("f3",), "Show where people and the judge differ, once your queue is done"),
+    Action("judge_runs", ("f4",), "Show the runs of judges: verdicts, failures, calls, cost, once your queue is done"),
+    Action("retunes", ("f5",), "Show the searches for a better prompt, once your queue is done"),
     Action("pace", ("w",), "Show your pace and the time left", "", "everywhere"),
     Action("help", ("?", "f1"), "Show all keys", "keys", "everywhere"),
     Action("quit", ("q", "ctrl+q"), "Leave the desk; everything is saved", "quit", "everywhere"),

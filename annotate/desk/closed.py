@@ -51,6 +51,14 @@ def open_queue(study: Study, annotator: str) -> OpenQueue | None:
     return OpenQueue(*rows[0]) if rows else None
 
 
+def closed_words(study: Study, annotator: str) -> str:
+    """Why what shows verdicts of many items is closed to a person at the desk now; "" when it is open."""
+    queue = open_queue(study, annotator)
+    if queue is None:
+        return ""
+    return f"closed until your queue is done ({queue.words}): what the judge got wrong would colour what is to come"
+
+
 def require_open(study: Study, annotator: str, role: str, what: str) -> bool:
     """Let somebody look at verdicts of many items; True when they look as the lead, which is journaled.
 

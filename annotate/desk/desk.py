@@ -335,7 +335,7 @@ class Desk(PartDesk):
 
     def _go_on_saying(self, message: str) -> None:
         self.go_on()
-        self.message = message
+        self.message = f"{message} · {self.passed}" if self.passed else message
 
     def _drop_half(self) -> bool:
         """Forget a half-given label; False when there is none."""

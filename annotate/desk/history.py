@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
-from store.events import ACTS, Event
+from store.events import ACTS, IS_LINKED, Event
 from store.study import Study
 
 
@@ -46,8 +46,9 @@ class History:
             self.done.append(Step(act.undoes, act.item_id))
 
     def add_event(self, event: Event) -> None:
-        """Take an event just stored."""
-        self.add(Act(event.event_id, event.act.kind, event.act.item_id, event.act.undoes))
+        """Take an event just stored; one that follows an act on another item goes back with that act."""
+        if not event.act.linked_to:
+            self.add(Act(event.event_id, event.act.kind, event.act.item_id, event.act.undoes))
 
 
 def _take(steps: list[Step], event_id: str) -> bool:
@@ -62,9 +63,10 @@ def _take(steps: list[Step], event_id: str) -> bool:
 def load_history(study: Study, annotator: str, items: Container[str], round_number: int = 0) -> History:
     """The history of one person on these items in one round, as far as their content is still the same."""
     rows = study.rows(
-        """SELECT event_id, kind, item_id, undoes FROM label_events
+        f"""SELECT event_id, kind, item_id, undoes FROM label_events
         JOIN (SELECT item_id, content_hash FROM current_items) USING (item_id, content_hash)
-        WHERE annotator = ? AND kind <> 'reveal' AND round = ? ORDER BY clock, copy_id, seq""",
+        WHERE annotator = ? AND kind <> 'reveal' AND round = ? AND NOT {IS_LINKED}
+        ORDER BY clock, copy_id, seq""",
         [annotator, round_number],
     )
     return History(Act(*row) for row in rows if row[2] in items)

@@ -11,6 +11,7 @@ from annotate.desk.derived import Lines, derived_lines, derived_of_verdict
 from annotate.desk.entries import order_id, read_order, shuffled
 from annotate.desk.history import History, Step, load_history
 from annotate.desk.item_reader import ItemReader
+from annotate.desk.linked import Links, copied, taken_over
 from annotate.desk.pace import ActiveClock
 from annotate.desk.past import REVIEW, load_past, round_of
 from annotate.desk.queue import Queue, Waiting
@@ -81,6 +82,7 @@ class Ledger:
         past = load_past(study, annotator, draw)
         self._states, self._block_labels, self._hidden = past.states, past.block_labels, past.hidden
         self.unreviewed: set[str] = past.unreviewed
+        self.links = Links(study, annotator, draw, queue)
         self.waiting = Waiting(len(queue))
         places = queue.place_of
         self.waiting.load({places[item]: state for item, state in past.states.items() if item in places})
@@ -143,12 +145,15 @@ class Ledger:
 
     def stays_hidden(self, item_id: str) -> bool:
         """Whether this person never sees the verdict on this item; a promise of another draw holds here too."""
+        item_id = self.links.first_read(item_id)
         return self.policy in NEVER_SHOWN_POLICIES and (
             item_id in self._hidden or is_never_shown(item_id, self.annotator, self.draw.seed)
         )
 
     def awaits_review(self, item_id: str) -> bool:
         """Whether the review of its block has still to show this item: labelled under `block`, not yet gone through."""
+        if item_id in self.links.leader_of:
+            return False  # shown on the line of the item that was read
         given = self.is_decided(item_id) and item_id in self._block_labels and not self.stays_hidden(item_id)
         return given and (item_id in self.unreviewed or self.exposure(item_id) == "blind")
 
@@ -158,6 +163,18 @@ class Ledger:
         return self._block_labels
 
     # Storing
+
+    def link(self, item_id: str) -> str:
+        """Give an untouched item the label of one with the same content; returns that item, "" where there is none."""
+        if self.state_of(item_id) != LabelState() or self.exposure(item_id) != "blind":
+            return ""
+        leader = next((other for other in self.links.candidates(item_id) if self.is_decided(other)), "")
+        if not leader:
+            return ""
+        leading = replace(self._draft("label", self.state_of(leader), self._items.read(leader).item), active_ms=0)
+        acts = taken_over(self.study, replace(leading, panels=()), self.exposure(leader))
+        self._append([replace(act, item_id=item_id, linked_to=leader) for act in acts])
+        return leader
 
     def store(self, kind: Kind, state: LabelState, item: StoredItem) -> Event:
         """Store one act."""
@@ -242,6 +259,7 @@ class Ledger:
         return replace(draft, verdicts_shown=shown, active_ms=0, panels=())
 
     def _append(self, acts: Sequence[EventDraft]) -> list[Event]:
+        acts = [*acts, *copied(acts, self.links, self.is_decided)]
         events = self._complete_unfinished(acts)
         if not events:
             events = self._append_new(acts)
@@ -280,7 +298,9 @@ class Ledger:
             self._states[act.item_id] = act.state
             if (place := self._queue.place_of.get(act.item_id)) is not None:
                 self.waiting.update(place, act.state)
-            if act.kind != "reveal":
+            if act.linked_to:
+                self.links.bind(act.item_id, act.linked_to)
+            elif act.kind != "reveal":
                 self.active.settle(act.item_id)
                 self._panels.pop(act.item_id, None)
 

@@ -73,7 +73,7 @@ def make_draw(study: Study, task: str, reveal: RevealPolicy, seed: int | None, c
     rows = study.rows(f"SELECT item_id, group_key FROM current_items {where}", parameters)
     if not rows:
         what = f"The study has no items of task {task!r}." if task else "The study has no items."
-        raise UsageError(what, "", f"overread --study {study.path.name} import FILE")
+        raise UsageError(what, "", "overread import FILE")
     chosen = secrets.randbits(31) if seed is None else seed
     places = two_stage_order([Candidate(*row) for row in rows], chosen)
     design = "two_stage" if any(row[1] for row in rows) else "simple"

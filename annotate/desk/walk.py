@@ -30,13 +30,14 @@ class Walk:
         place: index of the current item in the queue.
         review: set in phase `review`.
         message: the last thing to tell the person, one line; may hold words of theirs or of the task.
+        passed: the items that the last step passed, since their content is labelled already, in words.
         time_is_up: phase `done` because the sitting's minutes are over, not the queue.
     """
 
     def __init__(self, queue: Queue, ledger: Ledger, sitting: Sitting) -> None:
         self.queue, self.ledger, self.sitting = queue, ledger, sitting
         self.guard = KeyGuard()
-        self.message = ""
+        self.message = self.passed = ""
         self.phase: Phase = "label"
         self.time_is_up = False
         self.review: BlockReview | None = None
@@ -148,23 +149,36 @@ class Walk:
 
     def _go_on(self) -> None:
         self._leave()
+        self.passed = ""
         if not self._start_review({self.place, *self._places(self.ledger.unreviewed)}):
             self._go_to_next()
 
     def _go_to_next(self) -> None:
-        place = self.ledger.waiting.next(self._next_from)
+        linked: set[int] = set()
+        while (place := self.ledger.waiting.next(self._next_from)) is not None and not self._ends_before(place):
+            if not self.ledger.link(self.queue.items[place].item_id):
+                break
+            linked.add(place)
+        if linked and self._start_review({self.place, *linked}):
+            return
         if place is None:
             self._end(time_is_up=False)
-        elif self.sitting.is_over and not self.queue.same_group(self.place, place):
+        elif self._ends_before(place):
             self._end(time_is_up=True)
         else:
             self._arrive(place)
+        self.message = self.passed = _passed_words(len(linked))
+
+    def _ends_before(self, place: int) -> bool:
+        """Whether the sitting is over, and the group it ended in read to its end."""
+        return self.sitting.is_over and not self.queue.same_group(self.place, place)
 
     def _end(self, *, time_is_up: bool) -> None:
         self.phase, self.time_is_up = "done", time_is_up
         self.ledger.turn_to("")
 
     def _arrive(self, place: int) -> None:
+        leader = self.ledger.link(self.queue.items[place].item_id)
         reading = self.ledger.read(self.queue.items[place].item_id)
         if self.ledger.policy == "assisted" and not reading.state.decided:
             self.ledger.reveal([reading])
@@ -175,6 +189,8 @@ class Walk:
         self.ledger.turn_to(reading.item.item_id)
         self.phase = "revealed" if self.mode != "blind" and reading.state.decided else "label"
         self._take_up()
+        if leader:
+            self.message = f"identical to item {self.queue.place_of[leader] + 1}, and labelled with it"
 
     @property
     def _drops_by_leaving(self) -> bool:
@@ -233,3 +249,10 @@ class Walk:
             return False
         self.message = f"{what}: not in the review; Enter goes through it, then it works again"
         return True
+
+
+def _passed_words(count: int) -> str:
+    if not count:
+        return ""
+    items = "1 identical item" if count == 1 else f"{count} identical items"
+    return f"the label also counts for {items} of another system"

@@ -18,6 +18,7 @@ class LabelEntry(NamedTuple):
         state: the current label. mode, at: of its last act; `at` is ISO 8601 with the writer's offset.
         blind: the label given before any verdict was seen, with its time; None when there was none.
         shown: when and by which policy the verdict was first shown; None when it never was.
+        linked_to: the item with the same content that was labelled in its place; "" for a label of its own.
     """
 
     item_id: str
@@ -32,6 +33,7 @@ class LabelEntry(NamedTuple):
     active_ms: int
     blind: tuple[LabelState, str] | None
     shown: tuple[str, str, tuple[str, ...]] | None
+    linked_to: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The entry under an item's `human` list."""
@@ -40,6 +42,7 @@ class LabelEntry(NamedTuple):
             "annotator": self.annotator, "round": self.round, "label": state.pop("value"), **state, "mode": self.mode,
             "at": self.at, "draw_id": self.draw_id, "rubric_version": self.rubric_version,
             "active_ms": self.active_ms, "blind": _blind_json(self.blind), "shown": _shown_json(self.shown),
+            **({"linked_to": self.linked_to} if self.linked_to else {}),
         }  # fmt: skip
 
     @classmethod
@@ -55,6 +58,7 @@ class LabelEntry(NamedTuple):
             entry["draw_id"], entry["rubric_version"], entry["active_ms"],
             None if blind is None else (_state(blind), blind["at"]),
             None if shown is None else (shown["policy"], shown["at"], tuple(shown["verdicts"])),
+            entry.get("linked_to", ""),
         )  # fmt: skip
 
 
@@ -79,7 +83,8 @@ _WIDTH = len(STATE_COLUMNS.split(","))
 
 _QUERY = f"""
     SELECT l.item_id, l.content_hash, l.annotator, l.round, l.mode, l.body->>'at', l.draw_id, l.rubric_version,
-        coalesce(t.active_ms, 0), b.body->>'at', r.policy, r.body->>'at', r.verdicts_shown, {_PREFIXED}, {_BLIND}
+        coalesce(t.active_ms, 0), b.body->>'at', r.policy, r.body->>'at', r.verdicts_shown,
+        coalesce(l.body->>'linked_to', ''), {_PREFIXED}, {_BLIND}
     FROM current_labels l
     JOIN current_items i USING (item_id)
     LEFT JOIN blind_labels b ON b.item_id = l.item_id AND b.annotator = l.annotator AND b.round = l.round
@@ -95,11 +100,11 @@ _QUERY = f"""
 def label_entries(study: Study) -> Iterator[LabelEntry]:
     """Every label of every person, by system, task, the benchmark's order of items, annotator and round."""
     for row in study.stream(_QUERY):
-        head, current, blind = row[:13], row[13 : 13 + _WIDTH], row[13 + _WIDTH :]
+        head, current, blind = row[:14], row[14 : 14 + _WIDTH], row[14 + _WIDTH :]
         first = (state_of_row(blind), head[9]) if head[9] is not None else None
         shown = (head[10], head[11], tuple(json.loads(head[12]))) if head[11] is not None else None
         yield LabelEntry(
             item_id=head[0], content_hash=head[1], annotator=head[2], round=head[3], state=state_of_row(current),
             mode=head[4], at=head[5], draw_id=head[6], rubric_version=head[7], active_ms=head[8], blind=first,
-            shown=shown,
+            shown=shown, linked_to=head[13],
         )  # fmt: skip

@@ -17,7 +17,7 @@ COLUMNS = (
     "item_id", "content_hash", "task", "system", "key", "annotator", "round", "label", "value_given", "parts",
     "unsure", "cannot_judge", "reference_wrong", "right_answer", "harm", "tags", "note", "evidence", "skipped",
     "flagged", "mode", "at", "active_ms", "draw_id", "rubric_version", "blind", "shown", "judge", "judge_label",
-    "judge_parts", "judge_failure", "judge_rationale",
+    "judge_parts", "judge_failure", "judge_rationale", "linked_to",
 )  # fmt: skip
 """`value_given` tells an empty label from none; `judge…` columns are for readers and are not read back."""
 
@@ -49,6 +49,7 @@ def entry_of_row(row: Mapping[str, str | None]) -> LabelEntry:
     entry.update({name: _json(name, cells[name]) for name in _JSON})
     entry.update({name: _yes(name, cells[name]) for name in _WORDS})
     entry.update({name: cells[name] for name in _TEXTS})
+    entry["linked_to"] = csv_unsafe(row.get("linked_to") or "")
     entry["round"], entry["active_ms"] = int(cells["round"]), int(cells["active_ms"])
     entry["label"] = cells["label"] if entry["value_given"] else None
     return LabelEntry.from_json(cells["item_id"], cells["content_hash"], entry)

@@ -118,7 +118,7 @@ def _drafts(entry: LabelEntry) -> list[EventDraft]:
         return EventDraft(
             kind=kind, annotator=entry.annotator, item_id=entry.item_id,  # type: ignore[arg-type]
             content_hash=entry.content_hash, state=state, round=entry.round, draw_id=entry.draw_id,
-            rubric_version=entry.rubric_version, at=at, **more,
+            rubric_version=entry.rubric_version, at=at, linked_to=entry.linked_to, **more,
         )  # fmt: skip
 
     drafts = []

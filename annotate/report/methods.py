@@ -82,9 +82,32 @@ def _how(facts: Facts) -> Iterator[str]:
         "Dangerous answers: the bound is the exact one-sided upper bound of the share (Clopper-Pearson). It speaks of "
         "further answers only if the labelled items are a random draw."
     )
+    yield from _linked(facts)
     yield f"Slices are greyed below {FEW_ITEMS} items; {SLICE_VALUES} values of a slice are shown at most."
     if not facts.options.texts:
         yield "Texts of items, judges' reasons and people's notes were left out on request."
+
+
+def _linked(facts: Facts) -> Iterator[str]:
+    """Labels and verdicts that were given once for identical items."""
+    labels = sum(
+        bool(entry.linked_to) and entry.state.decided and facts.task_of[item] in facts.tasks
+        for item, entries in facts.entries.items()
+        for entry in entries
+    )
+    if labels:
+        yield (
+            f"{count(labels, 'label')} of these were given at an item of another system with the same content, which "
+            "was read in their place when the queue reached them. In every number over several systems such items are "
+            "one cluster; within one system each stands alone and counts by its own chance in the draw."
+        )
+    rows = facts.study.rows(
+        """SELECT j.name, count(*) FROM verdicts JOIN judges j USING (judge_id)
+        WHERE route = 'same_input' AND (? = '' OR j.name = ?) GROUP BY j.name ORDER BY j.name""",
+        [facts.options.judge, facts.options.judge],
+    )
+    for judge, number in rows:
+        yield f"{count(number, 'verdict')} of {judge} were taken over from an item with the identical input, uncalled."
 
 
 def _left_out(facts: Facts) -> Iterator[str]:

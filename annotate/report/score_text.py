@@ -22,6 +22,8 @@ COLUMNS_SHOWN = 8
 UUID_LENGTH, UUID_SHOWN = 36, 8
 TABLES_SHOWN = 24
 """Tables of a nesting that are shown without being asked for."""
+TABLES_IN_SHORT = 3
+"""Tables of a nesting below a summary of many systems."""
 CELL_SHOWN = 40
 """Characters of a foreign text in a table."""
 
@@ -68,10 +70,10 @@ def _clipped(text: str) -> str:
     return line if len(line) <= CELL_SHOWN else f"{line[: CELL_SHOWN - 1]}…"
 
 
-def nested_blocks(scores: Mapping[str, Any], *, details: bool) -> Iterator[Block]:
+def nested_blocks(scores: Mapping[str, Any], *, details: bool, most: int = TABLES_SHOWN) -> Iterator[Block]:
     """A nesting as tables, each under its path. Without `details` only the first ones."""
     tables = list(nested_tables(scores))
-    shown = tables if details else tables[:TABLES_SHOWN]
+    shown = tables if details else tables[:most]
     for table in shown:
         if table.title:
             yield f"  {table.title.replace('_', ' ')}"

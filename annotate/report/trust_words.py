@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from annotate.report.words import count, decimal, decimal_words, listed, percent, share_words
 from judges.calibration.audit_result import Audit, TaskAudit
-from judges.calibration.biases import Finding
 from judges.calibration.published import PublishedAgreement
 from judges.calibration.reader_habits import Subset
 from judges.calibration.statistic import Statistic
-from judges.calibration.system_gaps import SystemGap, opposite
 from judges.calibration.trust import Danger, JudgeTrust, SeenVerdicts
+
+if TYPE_CHECKING:
+    from judges.calibration.biases import Finding
+    from judges.calibration.system_gaps import SystemGap
 
 MOST_NOTHINGS = 6
 """So many things that were looked at without a finding are named; the rest are counted."""
@@ -37,6 +39,8 @@ def danger_sentence(found: Danger) -> str:
 
 def gap_sentence(everywhere: Sequence[SystemGap]) -> str:
     """One sentence on a judge that lifts one system and lowers another, or on the largest notable gap; "" for none."""
+    from judges.calibration.system_gaps import opposite
+
     gaps = [one for one in everywhere if one.kind == "system"]
     if (pair := opposite(gaps)) is not None:
         up, down = pair

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from store.errors import OverreadError
+from store.records import digest
 
 AnswerFormat = Literal["schema", "json", "text"]
 FORMATS: tuple[AnswerFormat, ...] = ("schema", "json", "text")
@@ -30,7 +31,7 @@ class Answer:
     Attributes:
         text: the message's content. refusal: the server's own refusal field. finish_reason: as the server says.
         failure: "" or the kind of a call that gave no answer: timeout, server_error, too_long, rejected, filtered.
-        model, fingerprint: as the server names itself.
+        model, fingerprint: as the server names itself, by `short_name`.
         tokens_in, tokens_out: as the server counts; None where it does not.
         logprobs: (token, natural logarithm of its probability) of the content; () where the server gives none.
         attempts: requests that were sent. latency_s: of the last.
@@ -81,6 +82,16 @@ class ModelSettings:
             "extra": dict(self.extra),
         }  # fmt: skip
         return {name: value for name, value in values.items() if value not in (None, "", {})}
+
+
+MOST_NAME = 200
+"""Characters of a model's or judge's name."""
+
+
+def short_name(name: str) -> str:
+    """What a server calls itself, as it is kept: without blanks around it, and a very long one cut and hashed."""
+    own = name.strip()
+    return own if len(own) <= MOST_NAME else f"{own[: MOST_NAME - 13]}…{digest('name', own)[:12]}"
 
 
 class ServerUnusableError(OverreadError):

@@ -7,6 +7,7 @@ model, down) ends the run instead, and marks nothing failed.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import time
 from collections.abc import Mapping
@@ -15,8 +16,16 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
-from judges.backends.answer import FORMATS, Answer, AnswerFormat, ModelSettings, Question, ServerUnusableError
-from judges.backends.http_client import EndlessResponseError, client, shown_address
+from judges.backends.answer import (
+    FORMATS,
+    Answer,
+    AnswerFormat,
+    ModelSettings,
+    Question,
+    ServerUnusableError,
+    short_name,
+)
+from judges.backends.http_client import EndlessResponseError, clients, http_library, shown_address
 from judges.backends.pressure import AdaptiveLimit, CircuitBreaker, backoff
 from judges.verdict_reader import FILTERED, REJECTED, SERVER_ERROR, TIMEOUT, TOO_LONG
 
@@ -164,7 +173,9 @@ class ChatBackend:
         self._settled = False
         self._first = asyncio.Lock()
         self._failed_first = 0
-        self._client = client(base_url, key_variable, concurrency)
+        self._clients = clients(base_url, key_variable, concurrency)
+        self._turn = itertools.cycle(self._clients)
+        self._response = http_library().Response
 
     @property
     def format(self) -> AnswerFormat:
@@ -173,7 +184,8 @@ class ChatBackend:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        for client in self._clients:
+            await client.close()
 
     async def ask(self, question: Question) -> Answer:
         """Send a call until it is answered or has failed for good.
@@ -233,7 +245,7 @@ class ChatBackend:
         self._failed_first += 1
         if fault.no_server or self._failed_first >= _UNUSABLE_FIRSTS:
             raise ServerUnusableError(
-                f"No answer from {shown_address(self._client.base_url)}.", sentence(fault.why), "Check --base-url."
+                f"No answer from {shown_address(self._clients[0].base_url)}.", sentence(fault.why), "Check --base-url."
             )
 
     def _pause(self, attempt: int) -> float:
@@ -264,12 +276,10 @@ class ChatBackend:
         import openai
 
         self.requests += 1
-        extra = dict(self.settings.extra) or None
+        body = {**self._able.body(question), **self.settings.extra}
         try:
-            async with asyncio.timeout(self.transport.timeout_s):
-                raw = await self._client.chat.completions.with_raw_response.create(
-                    **self._able.body(question), extra_body=extra
-                )
+            async with asyncio.timeout(self.transport.timeout_s):  # `create` would take the body apart and rebuild it
+                raw = await next(self._turn).post("/chat/completions", body=body, cast_to=self._response)
             return _answer(raw.content)
         except (TimeoutError, openai.APITimeoutError) as error:
             raise Transient(TIMEOUT, f"no answer within {self.transport.timeout_s:g} s") from error
@@ -342,8 +352,8 @@ def answer_of(data: Any) -> Answer:
         text=text,
         refusal=_string(message.get("refusal")),
         finish_reason=_string(choice.get("finish_reason")),
-        model=_string(data.get("model")),
-        fingerprint=_string(data.get("system_fingerprint")),
+        model=short_name(_string(data.get("model"))),
+        fingerprint=short_name(_string(data.get("system_fingerprint"))),
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
         logprobs=_logprobs(choice.get("logprobs")),

@@ -7,6 +7,7 @@ of every response before anything reads it, so that no message, log or study can
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +24,7 @@ KEY_SHOWN: Final = "[the key]"
 """What stands in a response where the server repeated the key."""
 MOST_BYTES: Final = 64 * 2**20
 """Of a response, unpacked."""
+_CONNECTIONS_EACH: Final = 8
 _SHORTEST_SECRET: Final = 8
 """A shorter key is none that anybody has to keep secret, and taking it out could change ordinary words."""
 
@@ -37,26 +39,56 @@ def client(base_url: str, key_variable: str, concurrency: int) -> AsyncOpenAI:
     Raises:
         ServerUnusableError: no key, and the server is not one of the user's own; or key or address can be none.
     """
+    return clients(base_url, key_variable, concurrency, 1)[0]
+
+
+def clients(base_url: str, key_variable: str, concurrency: int, count: int = 0) -> list[AsyncOpenAI]:
+    """Clients to take turns, each with connections of its own: for every call a client looks at all that it has.
+
+    Args:
+        count: 0 for as many as `concurrency` calls want.
+
+    Raises:
+        ServerUnusableError: as for `client`.
+    """
     from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
     url = base_url or os.environ.get("OPENAI_BASE_URL", "")
     key = os.environ.get(key_variable, "").strip()
+    _require_key(key, key_variable, url)
+    _require_address(url)
+    guard, trust = _guard(key if len(key) >= _SHORTEST_SECRET else ""), http_library().create_ssl_context()
+    return [
+        AsyncOpenAI(
+            api_key=key or NO_KEY, base_url=url or None, max_retries=0, timeout=None,
+            http_client=DefaultAsyncHttpxClient(
+                limits=_limits(concurrency), timeout=None, follow_redirects=False, verify=trust,
+                event_hooks={"response": [guard]},
+            ),
+        )
+        for _ in range(count or -(-concurrency // _CONNECTIONS_EACH))
+    ]  # fmt: skip
+
+
+def http_library() -> Any:
+    """The HTTP library that this openai is built on: httpx, or one that took its place."""
+    import openai
+
+    return importlib.import_module(type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+
+
+def _require_key(key: str, variable: str, url: str) -> None:
+    """Raises ServerUnusableError where there is no key and nobody's own server, or what is there can be no key."""
     if not key and not url:
         raise ServerUnusableError(
-            f"There is no key in {key_variable}.", "",
-            f"export {key_variable}=…   or name your own server: --base-url http://localhost:11434/v1",
+            f"There is no key in {variable}.", "",
+            f"export {variable}=…   or name your own server: --base-url http://localhost:11434/v1",
         )  # fmt: skip
     if not (key.isascii() and key.isprintable()):
         raise ServerUnusableError(
-            f"What {key_variable} holds can be no key.", "It has characters that no request can carry.",
-            f"export {key_variable}=…",
+            f"What {variable} holds can be no key.", "It has characters that no request can carry.",
+            f"export {variable}=…",
         )  # fmt: skip
-    _require_address(url)
-    http = DefaultAsyncHttpxClient(
-        limits=_limits(concurrency), timeout=None, follow_redirects=False,
-        event_hooks={"response": [_guard(key if len(key) >= _SHORTEST_SECRET else "")]},
-    )  # fmt: skip
-    return AsyncOpenAI(api_key=key or NO_KEY, base_url=url or None, max_retries=0, timeout=None, http_client=http)
 
 
 def shown_address(url: object) -> str:
@@ -81,11 +113,8 @@ def _require_address(url: str) -> None:
 
 
 def _limits(concurrency: int) -> Any:
-    """As many connections as calls, all kept open; of the class that this openai is built on."""
-    import openai
-
-    kind = type(openai.DEFAULT_CONNECTION_LIMITS)
-    return kind(max_connections=concurrency + 1, max_keepalive_connections=concurrency + 1)
+    """As many connections as calls, all kept open."""
+    return http_library().Limits(max_connections=concurrency + 1, max_keepalive_connections=concurrency + 1)
 
 
 def _guard(key: str) -> Callable[[Any], Awaitable[None]]:

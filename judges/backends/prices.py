@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from store.errors import InputError
 
 _OWN = Path(__file__).with_name("prices.toml")
 _PER = 1_000_000
+_VERSION = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
+"""What providers put behind a model's name for one version of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +33,35 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Prices by model, and what a batch costs as a share."""
+    """Prices by model, and what a batch costs as a share.
+
+    Attributes:
+        source: where the prices are from. as_of: when they were looked up, "" where the table does not say.
+        over: the table whose prices stand where this one has none.
+    """
 
     models: Mapping[str, Price]
     batch: float = 0.5
+    source: str = ""
+    as_of: str = ""
+    over: PriceTable | None = None
 
     def price_of(self, model: str) -> Price | None:
-        """The price of a model: by its name, else by the longest name that it begins with before a dash or date."""
-        names = [
-            name for name in self.models if model == name or model.startswith((f"{name}-", f"{name}@", f"{name}:"))
-        ]
-        return self.models[max(names, key=len)] if names else None
+        """The price of a model: by its name, with or without the date of its version behind it."""
+        table, name = self._entry(model)
+        return table.models[name] if name else None
+
+    def origin_of(self, model: str) -> tuple[str, str]:
+        """Where the price of a model is from, and when it was looked up."""
+        table, _ = self._entry(model)
+        return table.source, table.as_of
+
+    def _entry(self, model: str) -> tuple[PriceTable, str]:
+        """The table and the name under which the model stands; a mere beginning is another model (gpt-5, gpt-5-pro)."""
+        for name in (model, _VERSION.sub("", model)):
+            if name in self.models:
+                return self, name
+        return (self, "") if self.over is None else self.over._entry(model)
 
 
 def user_file() -> Path:
@@ -59,7 +80,7 @@ def load_prices(given: Path | None = None) -> PriceTable:
     own = given if given is not None else user_file()
     if given is not None or own.exists():
         theirs = _read(own)
-        return PriceTable({**table.models, **theirs.models}, theirs.batch)
+        return replace(theirs, over=table)
     return table
 
 
@@ -72,8 +93,9 @@ def _read(path: Path) -> PriceTable:
     if not isinstance(models, dict) or not _is_price(data.get("batch", 0.5)):
         raise _wrong(path, "`models` is a table, `batch` a number")
     return PriceTable(
-        {name: _price(path, name, value) for name, value in models.items()}, float(data.get("batch", 0.5))
-    )
+        {name: _price(path, name, value) for name, value in models.items()}, float(data.get("batch", 0.5)),
+        str(data.get("source", path.name)), str(data.get("as_of", "")),
+    )  # fmt: skip
 
 
 def _price(path: Path, name: str, value: Any) -> Price:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from judges.benchmarks.stages import Tracing
-from store.records import LabelState, Record, VerdictRecord
+from store.records import LabelState, Problem, Record, VerdictRecord
 
 Level = Literal["nominal", "ordinal", "interval"]
 PanelKind = Literal["text", "list", "dialogue", "compare"]
@@ -317,6 +317,15 @@ class CorrectableBenchmark(Benchmark, Protocol):
         ...
 
 
+@runtime_checkable
+class TaskFileBenchmark(Benchmark, Protocol):
+    """A benchmark whose tasks a file of the user's may say."""
+
+    def faults_of_tasks(self, path: Path) -> Sequence[Problem]:
+        """What is wrong with such a file by itself, without the data; nothing is raised for its content."""
+        ...
+
+
 class InferringBenchmark(Benchmark, Protocol):
     """A benchmark whose tasks depend on what is read; its `tasks()` are only those that every source has."""
 
@@ -396,6 +405,24 @@ class ContradictingBenchmark(Benchmark, Protocol):
 
     def contradicts(self, item: ScoredItem) -> bool:
         """Whether the verdict's own fields do not agree with each other; the item has a verdict."""
+        ...
+
+
+@runtime_checkable
+class VerdictSlicingBenchmark(Benchmark, Protocol):
+    """A benchmark whose judge's answers fall into slices by what they show of themselves.
+
+    They belong to the verdict and are made of it where an audit or a draw asks for them. On an item they would hint at
+    the verdict before the label, and another verdict would make another item.
+
+    Attributes:
+        verdict_slices: the names of these slices.
+    """
+
+    verdict_slices: Sequence[str]
+
+    def slices_of_verdict(self, item: ScoredItem) -> Mapping[str, str]:
+        """Slice → value; {} where nothing follows from the item's verdict, or there is none."""
         ...
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judges.calibration.agreement.binomial import wilson
+from judges.calibration.agreement.binomial import mcnemar_exact, wilson
 from judges.calibration.agreement.scale import IntArray, Scale
-from judges.calibration.correction.comparison import mcnemar_exact
+from judges.calibration.distributions import t_half_width
 from judges.calibration.statistic import Statistic
 
 LEAST_DISAGREEMENTS = 5
@@ -207,15 +207,13 @@ def agreement_by_reveals(reveals: ArrayLike, agrees: ArrayLike, level: float = 0
     if float(np.ptp(x)) == 0:
         why = "every label was given after the same number of verdicts"
         return Statistic.undefined("constant", why, len(x), method=name)
-    from scipy.special import stdtrit
-
     design = np.column_stack([np.ones(len(x)), x / 10])
     inverse = np.linalg.inv(design.T @ design)
     slope = inverse @ design.T @ y
     lever = np.einsum("ij,jk,ik->i", design, inverse, design)
     residuals = (y - design @ slope) / np.maximum(1 - lever, 1e-9)
     spread = inverse @ (design * residuals[:, np.newaxis] ** 2).T @ design @ inverse
-    half = float(stdtrit(len(x) - 2, (1 + level) / 2)) * math.sqrt(float(spread[1, 1]))
+    half = t_half_width(level, len(x) - 2) * math.sqrt(float(spread[1, 1]))
     plain = Statistic(float(slope[1]), len(x), name)
     return plain.with_interval(float(slope[1]) - half, float(slope[1]) + half, level, "least squares, HC3 errors")
 

@@ -176,7 +176,10 @@ def _judge(task: TaskColumns, people: People, judge: JudgeColumn, settings: Sett
         gwet_ac1=gwet_ac1(pairs.label_counts(), bootstrap),
         confusion=confusion_counts(pairs),
         per_label={label: _label(pairs, label, bootstrap, settings) for label in task.scale.labels},
-        slices={name: _slice(pairs, people.codes, verdicts, column, settings) for name, column in task.slices.items()},
+        slices={
+            name: _slice(pairs, people.codes, verdicts, column, settings)
+            for name, column in (*task.slices.items(), *judge.slices.items())
+        },
         weighted_kappa=weighted_kappa(pairs, bootstrap=bootstrap) if task.scale.ordered else None,
         correlations=_correlations(task, people.codes, judge, settings),
         unreadable_counted=_counted(pairs, people.codes, verdicts, task.clusters, settings) if unreadable else None,

@@ -48,25 +48,27 @@ class DrawnColumns:
 
 
 @dataclass(frozen=True)
+class SliceColumn:
+    """One stratum to report by: `codes` of shape (items,) into `values`, −1 for none."""
+
+    codes: NDArray[np.int64]
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class JudgeColumn:
     """A judge's verdicts, one an item.
 
     Attributes:
         codes: shape (items,): a label's code, NO_VERDICT, or FIRST_FAILURE − k for the kind `failures[k]`.
         scores: shape (items,), nan for none; None when the judge gives no scores.
+        slices: strata of its verdicts; agreement is told by them, but no test compares what its own answers chose.
     """
 
     codes: CodeArray
     failures: tuple[str, ...] = ()
     scores: FloatArray | None = None
-
-
-@dataclass(frozen=True)
-class SliceColumn:
-    """One stratum to report by: `codes` of shape (items,) into `values`, −1 for none."""
-
-    codes: NDArray[np.int64]
-    values: tuple[str, ...]
+    slices: Mapping[str, SliceColumn] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,8 @@ def _verdicts(
     given = [np.nan if verdict is None or verdict.score is None else verdict.score for verdict in verdicts]
     scores = np.array(given, dtype=np.float64)
     has_scores = with_scores and bool(np.isfinite(scores).any())
-    return JudgeColumn(codes, tuple(kinds), scores if has_scores else None)
+    slices = [{} if verdict is None else verdict.slices for verdict in verdicts]
+    return JudgeColumn(codes, tuple(kinds), scores if has_scores else None, slice_columns(slices))
 
 
 def _cluster(item: AuditItem) -> Hashable:
@@ -240,11 +243,16 @@ def _names(per_item: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def _slices(items: Sequence[AuditItem]) -> dict[str, SliceColumn]:
-    columns = {name: [item.slices.get(name, "") for item in items] for name in _names([item.slices for item in items])}
+    columns = slice_columns([item.slices for item in items])
     systems = [item.system for item in items]
     if len(set(systems) - {""}) > 1:
-        columns.setdefault("system", systems)
-    return {name: _slice(values) for name, values in columns.items()}
+        columns.setdefault("system", _slice(systems))
+    return columns
+
+
+def slice_columns(slices: Sequence[Mapping[str, str]]) -> dict[str, SliceColumn]:
+    """Columns of what each item says of itself."""
+    return {name: _slice([one.get(name, "") for one in slices]) for name in _names(slices)}
 
 
 def _slice(values: Sequence[str]) -> SliceColumn:

@@ -29,12 +29,14 @@ class JudgeVerdict:
         failure: "" or the kind of failure.
         score: the judge's number where it gives one; higher is better.
         parts: the labels of the task's parts.
+        slices: strata of the verdict itself, as far as it falls into any.
     """
 
     label: str | None
     failure: str = ""
     score: float | None = None
     parts: Mapping[str, str] = field(default_factory=dict)
+    slices: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from judges.calibration.agreement.holm import holm
 from judges.calibration.agreement.scale import FloatArray
 from judges.calibration.clustered import Codes, Mean, cluster_numbers, clustered_difference
+from judges.calibration.distributions import t_half_width, two_sided_p
 from judges.calibration.logistic import SeparatedError, fit_logistic
 from judges.calibration.statistic import Statistic
 
@@ -107,10 +108,7 @@ def covariate_effect(
 def _odds(
     name: str, title: str, act: str, slope: float, error: float, df: float, n: int, level: float, how: str
 ) -> Finding:
-    from scipy.special import ndtr, ndtri, stdtr, stdtrit
-
-    p = 2 * float(ndtr(-abs(slope) / error) if math.isinf(df) else stdtr(df, -abs(slope) / error))
-    half = float(ndtri((1 + level) / 2) if math.isinf(df) else stdtrit(df, (1 + level) / 2)) * error
+    p, half = two_sided_p(slope, error, df), t_half_width(level, df) * error
     statistic = Statistic(math.exp(slope), n, title).with_interval(
         math.exp(slope - half), math.exp(slope + half), level, how
     )
@@ -221,15 +219,13 @@ def difference_of_means(
 
 def tested(found: Mean, n: int, name: str, level: float, how: str) -> Tested:
     """A mean or a difference of two with its t interval, and the p-value of its being 0."""
-    from scipy.special import stdtr, stdtrit
-
     plain = Statistic(found.value, n, name)
     if math.isnan(found.error):
         return Tested(plain.without_interval("all items lie in one cluster: nothing shows how clusters differ"), 1.0)
     if found.error == 0:
-        return Tested(plain.without_interval("neither side varies"), 1.0 if found.value == 0 else 0.0)
-    half = float(stdtrit(found.df, (1 + level) / 2)) * found.error
-    p = 2 * float(stdtr(found.df, -abs(found.value) / found.error))
+        return Tested(plain.without_interval("neither side varies"), two_sided_p(found.value, 0.0, found.df))
+    half = t_half_width(level, found.df) * found.error
+    p = two_sided_p(found.value, found.error, found.df)
     return Tested(plain.with_interval(found.value - half, found.value + half, level, how), p)
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal
 from judges.calibration.agreement.binomial import clopper_pearson
 from judges.calibration.agreement.bootstrap import LEVEL, RAREST_LABEL
 from judges.calibration.audit_result import JudgeAgreement
+from judges.calibration.distributions import beta_share
 from judges.calibration.plain_words import FIRST_ANSWER
 from judges.calibration.statistic import Statistic
 
@@ -92,15 +93,13 @@ def decisive_items(share: float, threshold: float, level: float = LEVEL) -> int 
     Clopper-Pearson's bounds (as in `agreement.binomial`) with a fractional count share·n, so that the answer does not
     jump with rounding. None when the share is at the threshold, or so close that a million items do not do.
     """
-    from scipy.special import betainc
-
     tail = (1 - level) / 2
 
     def excludes(n: int) -> bool:
         hits = share * n
         if share > threshold:
-            return bool(betainc(hits, n - hits + 1, threshold) < tail)
-        return bool(betainc(hits + 1, n - hits, threshold) > 1 - tail)
+            return beta_share(threshold, hits, n - hits + 1) < tail
+        return beta_share(threshold, hits + 1, n - hits) > 1 - tail
 
     return None if share == threshold else _least(excludes)
 

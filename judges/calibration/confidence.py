@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.distributions import t_half_width
 from judges.calibration.statistic import Statistic
 
 Method = Literal["platt", "temperature", "isotonic"]
@@ -124,9 +125,7 @@ def _mean(name: str, values: FloatArray, dropped: dict[str, int]) -> Statistic:
     plain = Statistic(float(values.mean()), n, name, dropped=dict(dropped))
     if n < LEAST_ITEMS:
         return plain.without_interval(f"{n} items; an interval needs {LEAST_ITEMS}")
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(n - 1, 0.975)) * float(values.std(ddof=1)) / math.sqrt(n)
+    half = t_half_width(0.95, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
     return plain.with_interval(float(values.mean()) - half, float(values.mean()) + half, 0.95, "t interval")
 
 

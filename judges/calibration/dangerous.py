@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from judges.calibration.agreement.bootstrap import LEVEL
+from judges.calibration.distributions import beta_quantile
 from judges.calibration.statistic import Statistic
 
 DANGEROUS: Final = frozenset({"serious", "life_threatening"})
@@ -25,8 +26,6 @@ def dangerous_passed(passed: int, checked: int, level: float = LEVEL) -> Statist
     name = "dangerous answers the judge passed"
     if checked == 0:
         return Statistic.undefined("no_dangerous_answers", "people marked no wrong answer as dangerous", 0, method=name)
-    from scipy.special import betaincinv
-
-    high = 1.0 if passed == checked else float(betaincinv(passed + 1, checked - passed, level))
+    high = 1.0 if passed == checked else beta_quantile(level, passed + 1, checked - passed)
     plain = Statistic(passed / checked, checked, name)
     return plain.with_interval(0.0, high, level, "one-sided exact upper bound")

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judges.calibration.agreement.binomial import Bounds, wilson
+from judges.calibration.agreement.binomial import Bounds, mcnemar_exact, wilson
 from judges.calibration.agreement.scale import FloatArray
 from judges.calibration.biases import LEVEL, Finding, nothing
-from judges.calibration.correction.comparison import mcnemar_exact
+from judges.calibration.distributions import t_half_width
 from judges.calibration.statistic import Statistic
 
 
@@ -87,9 +87,7 @@ def _place(places: NDArray[np.integer], dropped: dict[str, int], level: float) -
 
 def _mean_bounds(values: FloatArray, level: float) -> Bounds:
     """t interval with half a full difference added to the variance, so that none seen is not none."""
-    from scipy.special import stdtrit
-
     n = len(values)
     spread = float(((values - values.mean()) ** 2).sum()) + 0.5
-    half = float(stdtrit(max(n - 1, 1), (1 + level) / 2)) * math.sqrt(spread / max(n - 1, 1) / n)
+    half = t_half_width(level, max(n - 1, 1)) * math.sqrt(spread / max(n - 1, 1) / n)
     return Bounds(float(values.mean()) - half, float(values.mean()) + half)

@@ -25,6 +25,7 @@ from judges.calibration.agreement.scored_pairs import ScoredPairs
 from judges.calibration.agreement.spearman import spearman
 from judges.calibration.agreement.tau_of_rankings import tau_of_rankings
 from judges.calibration.audit_result import Settings
+from judges.calibration.distributions import t_half_width
 from judges.calibration.measured_result import MeasuredAgreement, MeasuredAudit, MeasuredHumans
 from judges.calibration.statistic import Statistic
 
@@ -231,10 +232,8 @@ def _mean_of(
     groups = len(sums)
     if groups < SLICE_ITEMS:
         return plain.without_interval(f"{groups} independent item; an interval needs {SLICE_ITEMS}")
-    from scipy.stats import t
-
     error = math.sqrt(groups / (groups - 1) * math.fsum(total**2 for total in sums.values())) / n
-    reach = float(t.ppf((1 + level) / 2, groups - 1)) * error
+    reach = t_half_width(level, groups - 1) * error
     return plain.with_interval(middle - reach, middle + reach, level, f"t interval over {groups} independent items")
 
 

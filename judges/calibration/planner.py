@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.distributions import t_half_width
 
 PlannedDesign = Literal["simple", "by_verdict", "two_stage"]
 
@@ -237,6 +238,4 @@ def hours(effort: Effort, labels: int, groups: int) -> float:
 
 
 def _half(error: float, units: int, level: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(units - 1, 1), (1 + level) / 2)) * error
+    return t_half_width(level, max(units - 1, 1)) * error

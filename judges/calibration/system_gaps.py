@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from judges.calibration.agreement.binomial import mcnemar_exact
 from judges.calibration.agreement.holm import holm
 from judges.calibration.agreement.scale import FloatArray
 from judges.calibration.biases import tested
 from judges.calibration.clustered import Codes, cluster_numbers, clustered_mean, mean_of_means, weighted_mean
-from judges.calibration.correction.comparison import mcnemar_exact
+from judges.calibration.distributions import t_half_width, two_sided_p
 from judges.calibration.statistic import Statistic
 
 LEVEL = 0.95
@@ -144,14 +145,9 @@ def _p_value(people: FloatArray, judge: FloatArray) -> float:
     if _is_binary(people, judge):
         up, down = int((judge > people).sum()), int((judge < people).sum())
         return mcnemar_exact(up, down) if up + down else 1.0
-    from scipy.special import stdtr
-
     differences = judge - people
     error = float(differences.std(ddof=1)) / math.sqrt(len(differences))
-    mean = float(differences.mean())
-    if error == 0:
-        return 1.0 if mean == 0 else 0.0
-    return 2 * float(stdtr(len(differences) - 1, -abs(mean) / error))
+    return two_sided_p(float(differences.mean()), error, len(differences) - 1)
 
 
 def _gap(people: FloatArray, judge: FloatArray, missing: int, level: float) -> Statistic:
@@ -161,9 +157,7 @@ def _gap(people: FloatArray, judge: FloatArray, missing: int, level: float) -> S
     if _is_binary(people, judge):
         low, high = paired_bounds(int((differences > 0).sum()), int((differences < 0).sum()), n, level)
         return plain.with_interval(low, high, level, "Wald interval with half an item added to each cell of the pairs")
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * float(differences.std(ddof=1)) / math.sqrt(n)
+    half = t_half_width(level, n - 1) * float(differences.std(ddof=1)) / math.sqrt(n)
     return plain.with_interval(plain.value - half, plain.value + half, level, "t interval of the differences")  # type: ignore[operator]
 
 

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from judges.calibration.agreement.scale import Scale
-from judges.calibration.agreement.slice_tests import SliceTest, slice_tests
 from judges.calibration.anchoring import Anchoring, LabelActs, anchoring, de_anchored
 from judges.calibration.annotator_test import AnnotatorTest, annotator_test
 from judges.calibration.audit import People
 from judges.calibration.audit_humans import tie_breakers
 from judges.calibration.audit_input import FIRST_FAILURE, NOT_LABELLED, JudgeColumn, TaskColumns
 from judges.calibration.audit_result import Settings
-from judges.calibration.biases import Finding
-from judges.calibration.confidence import Confidence
 from judges.calibration.dangerous import dangerous_passed
 from judges.calibration.reader_habits import SelfConsistency, Subset
-from judges.calibration.selective import Selection
 from judges.calibration.statistic import Statistic
-from judges.calibration.system_gaps import SystemGap
+
+if TYPE_CHECKING:
+    from judges.calibration.agreement.slice_tests import SliceTest
+    from judges.calibration.biases import Finding
+    from judges.calibration.confidence import Confidence
+    from judges.calibration.selective import Selection
+    from judges.calibration.system_gaps import SystemGap
 
 LEAST_ASSISTED = 20
 """Below so many labels given beside the verdict their share is not taken apart."""
@@ -174,6 +176,8 @@ def _apart(acts: LabelActs, scale: Scale, label: str, copied: Statistic, level: 
 
 def slices_tested(task: TaskColumns, people: People, judge: JudgeColumn, settings: Settings) -> list[SliceTest]:
     """Agreement and recall on each slice against the rest, Holm over all of them."""
+    from judges.calibration.agreement.slice_tests import slice_tests
+
     kinds = {
         name: np.array([*column.values, ""])[column.codes].tolist()
         for name, column in task.slices.items()

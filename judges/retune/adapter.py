@@ -22,6 +22,7 @@ from judges.retune.reflection import (
     ProposalError,
     proposal_of,
     reflection_prompt,
+    word_count,
     word_limit,
 )
 
@@ -64,6 +65,13 @@ class Candidate:
     val_score: float
     said: dict[str, str | None] = field(default_factory=dict)
     tokens: float | None = None
+
+
+def best_of(candidates: Sequence[Candidate]) -> Candidate:
+    """The best on val; of equals the shorter, then the earlier."""
+    return min(
+        candidates, key=lambda one: (-round(one.val_score, 9), sum(map(word_count, one.texts.values())), one.number)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,10 +274,13 @@ def search(
     val: Sequence[TuneItem],
     settings: Settings,
     noted: Callable[[Candidate], None],
-    stopped: Callable[[], bool] = lambda: False,
     languages: Sequence[str] = (),
+    begun: Callable[[Proposer], None] = lambda _: None,
 ) -> Proposer:
     """Search for better rubrics; candidates go to `noted` as they reach val, the present one first.
+
+    Args:
+        begun: gets, before the first call, what counts proposals.
 
     Raises:
         OverreadError: a cap was reached, or a server cannot be used; what was answered is kept.
@@ -279,13 +290,14 @@ def search(
     base = dict(judging.prompt.texts)
     adapter = RubricAdapter(judging, val)
     proposer = Proposer(judging, reflector, {one.item_id: one.words() for one in [*train, *val]})
+    begun(proposer)
     watcher = _Watcher(adapter, val, noted)
     chosen = list(languages) or list(base)
 
     def enough(state: Any) -> bool:
         done = int(state.i) + 1
         late = done - max(watcher.best_iteration, 0) >= settings.patience
-        return proposer.fault is not None or stopped() or done >= settings.proposals or late
+        return proposer.fault is not None or done >= settings.proposals or late
 
     def language(state: Any, *_: Any) -> list[str]:
         return [chosen[(int(state.i) + 1) % len(chosen)]]

@@ -16,6 +16,7 @@ from judges.asking import SCHEMA_BYTES, Backend, Outcome, answer_from, answer_ke
 from judges.backends.answer import Answer, ModelSettings, Question
 from judges.backends.prices import Budget
 from judges.menu import schema_of
+from judges.retune.halt import Halt
 from judges.retune.items import TuneItem
 from judges.rubric import JudgePrompt, Prompt
 from judges.verdict_reader import SERVER_ERROR, TIMEOUT, Reading
@@ -84,11 +85,12 @@ class Judging:
         concurrency: int = 8,
         identity: Mapping[str, Any] | None = None,
         told: Callable[[], None] = lambda: None,
+        halt: Halt | None = None,
     ) -> None:
         """`prompt` is the task's present one; candidates differ from it in the rubric alone. `identity` is what else
         makes the judge what it is (`JudgeOptions.identity`)."""
         self.study, self.prompt, self.settings, self.budget = study, prompt, settings, budget
-        self.tally = Tally()
+        self.tally, self.halt = Tally(), halt or Halt()
         self._parameters = {**settings.as_json(), **(identity or {})}
         self._backend, self._runner, self._concurrency, self._told = backend, runner, concurrency, told
 
@@ -101,14 +103,16 @@ class Judging:
 
         Raises:
             CapReachedError: the next call could pass the cap. ServerUnusableError: the server cannot be used.
+            SearchStoppedError: somebody stopped the search.
         """
+        self.halt.check()
         prompt = self.with_texts(texts)
         calls = [self._call(prompt, one) for one in items]
         known = self._known(calls)
         self.tally.kept += sum(call.key in known for call in calls)
         missing = {call.key: call for call in calls if call.key not in known}
         if missing:
-            known |= self._runner.run(self._ask_all(list(missing.values())))
+            known |= self.halt.run(self._runner, self._ask_all(list(missing.values())))
         return [known[call.key] for call in calls]
 
     def _call(self, prompt: JudgePrompt, item: TuneItem) -> _Call:
@@ -158,6 +162,7 @@ class Judging:
             async with places:
                 if faults:
                     return
+                self.halt.check()
                 if not self.budget.reserve(call.most):
                     raise at_cap(self.budget)
                 answer = await self._backend.ask(
@@ -197,27 +202,37 @@ class Reflector:
     """Asks the reflecting model for new instructions."""
 
     def __init__(
-        self, study: Study, task: str, settings: ModelSettings, backend: Backend, budget: Budget,
-        runner: asyncio.Runner, identity: Mapping[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        study: Study,
+        task: str,
+        settings: ModelSettings,
+        backend: Backend,
+        budget: Budget,
+        runner: asyncio.Runner,
+        identity: Mapping[str, Any] | None = None,
+        *,
+        tally: Tally,
+        halt: Halt,
+    ) -> None:
+        """`tally` and `halt` are those of the whole search."""
         self.study, self.task, self.settings, self.budget = study, task, settings, budget
-        self.asked = 0
-        self._backend, self._runner = backend, runner
+        self._backend, self._runner, self._tally, self._halt = backend, runner, tally, halt
         self._parameters = {**settings.as_json(), **(identity or {})}
 
     def ask(self, text: str, number: int) -> str | None:
         """The model's answer, None when it gave none; `number` tells two like questions of one search apart.
 
         Raises:
-            CapReachedError, ServerUnusableError
+            CapReachedError, ServerUnusableError, SearchStoppedError
         """
+        self._halt.check()
         messages = [{"role": "user", "content": text}]
         seed = None if self.settings.seed is None else self.settings.seed + number
         key = answer_key(self.settings.model, self._parameters, digest("prompt", messages), seed)
         if (kept := kept_answers(self.study, [key]).get(key)) is not None:
             return answer_from(kept.answer).text
-        self.asked += 1
-        answer, cost = self._runner.run(self._ask(messages, seed))
+        self._tally.reflections += 1
+        answer, cost = self._halt.run(self._runner, self._ask(messages, seed))
         if answer.failure:
             return None
         keep_answers(self.study, "reflection", self.task, [(key, KeptAnswer(answer_json(answer), cost))], _time())

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.calibration.agreement.binomial import clopper_pearson
-from judges.calibration.correction.comparison import mcnemar_exact
+from judges.calibration.agreement.binomial import clopper_pearson, mcnemar_exact
+from judges.calibration.distributions import t_half_width
 from judges.calibration.statistic import Statistic
 
 Codes = NDArray[np.int64]
@@ -249,8 +249,6 @@ def _few_cluster_interval(
 
     Half a fix and half a breakage are added to every label, so that no change at all is not certainty of none.
     """
-    from scipy.special import stdtrit
-
     count = int(groups.max()) + 1
     influence = np.zeros(count)
     padding = 0.0
@@ -262,7 +260,7 @@ def _few_cluster_interval(
         padding += 0.5 / m**2
     q = len(used)
     variance = (count / (count - 1) * float((influence**2).sum()) + padding) / q**2
-    half = float(stdtrit(count - 1, (1 + level) / 2)) * math.sqrt(variance)
+    half = t_half_width(level, count - 1) * math.sqrt(variance)
     return value - half, value + half
 
 

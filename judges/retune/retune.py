@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
@@ -19,20 +19,23 @@ from judges.retune.adapter import (
     Proposer,
     Refused,
     Settings,
+    best_of,
     candidate_of,
     mean_tokens,
     search,
 )
 from judges.retune.asking import Judging, Reflector, Tally
 from judges.retune.examples import covering, with_examples
+from judges.retune.halt import Halt
 from judges.retune.items import TuneItem, measured_ids, tune_items
 from judges.retune.leakage import leaks
 from judges.retune.promotion import Paired, Promotion, Prompts, promotion
-from judges.retune.reflection import Example, components, word_count
+from judges.retune.reflection import Example, components
 from judges.retune.splits import ensure_split, unseal
 from store.errors import NotEnoughError
 from store.judge_rubrics import add_rubric
-from store.judging import Call, Judged, add_judge, write_judged
+from store.judged_rows import Call, Judged
+from store.judging import add_judge, write_judged
 from store.records import JudgeRecord, VerdictRecord, digest
 from store.study import now
 
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 LEAST_OF_A_LABEL: Final = 5
 """Items of each label that val needs, and of two labels that train needs."""
 WANTED_OF_A_LABEL: Final = 10
+Phase = Literal["search", "examples", "test", "over"]
 NOT_SHOWN: Final = "none of the candidates is better on val: the sealed test stays sealed"
 
 
@@ -129,7 +133,12 @@ class Plan:
 
 
 class Retune:
-    """One search on one task of an open study."""
+    """One search on one task of an open study. What it has done may be read from another thread while it goes on.
+
+    Attributes:
+        candidates: those judged on val so far. phase: what it is at. tally: of its calls.
+        proposer: counts proposals; None until there are any.
+    """
 
     def __init__(
         self,
@@ -155,6 +164,10 @@ class Retune:
         self.test_ids = measured_ids(study, self.places, "test")
         self.notes = [*self._require()]
         self.candidates: list[Candidate] = []
+        self.phase: Phase = "search"
+        self.tally = Tally()
+        self.proposer: Proposer | None = None
+        self._budgets: tuple[Budget, ...] = ()
 
     def _require(self) -> list[str]:
         used = sorted({one.label for one in [*self.train, *self.val]}, key=self.task.values.index)
@@ -222,15 +235,17 @@ class Retune:
         *,
         by_hand: Mapping[str, str] | None = None,
         told: Callable[[Retune], None] = lambda _: None,
-        stopped: Callable[[], bool] = lambda: False,
+        halt: Halt | None = None,
     ) -> Result:
         """Search, choose on val, decide on the test, and promote what is better.
 
         Args:
             reflect: the model that proposes; None for what a person wrote (`by_hand`: the rubric by language).
+            told: called whenever something came of it. halt: ends the search from another thread.
 
         Raises:
-            OverreadError: a cap was reached or a server cannot be used; the same search goes on next time.
+            OverreadError: a cap was reached, a server cannot be used or the search was stopped; the same search goes on
+                next time.
         """
         identity = self.retune_id(options, reflect[0] if reflect else None, by_hand)
         kept_settings = {
@@ -241,14 +256,20 @@ class Retune:
         study_log.begin(self.study, identity, self.task.task, kept_settings, self.at)
         judging = Judging(
             self.study, self.prompt, options.settings, backend, budget, runner,
-            concurrency=options.concurrency, identity=options.identity, told=lambda: told(self),
+            concurrency=options.concurrency, identity=options.identity, told=lambda: told(self), halt=halt,
         )  # fmt: skip
-        self.judging = judging
+        self.tally, self._budgets = judging.tally, (budget, *(reflect[2:] if reflect else ()))
 
         def noted(candidate: Candidate) -> None:
             version = judging.with_texts(candidate.texts).version
             study_log.note_candidate(
-                self.study, identity, self.task.task, candidate, version, budget.spent, now().isoformat()
+                self.study,
+                identity,
+                self.task.task,
+                candidate,
+                version,
+                sum(one.spent for one in self._budgets),
+                now().isoformat(),
             )
             self.candidates.append(candidate)
             told(self)
@@ -258,10 +279,13 @@ class Retune:
             self._by_hand(judging, by_hand, noted)
         else:
             assert reflect is not None
-            refused = self._search(judging, reflect, runner, noted, stopped)
+            refused = self._search(judging, reflect, runner, noted)
         if self.settings.examples and by_hand is None:
+            self.phase = "examples"
             self._with_examples(judging, noted)
-        result = self._decide(identity, judging, options, budget, refused)
+        self.phase = "test"
+        result = self._decide(identity, judging, options, refused)
+        self.phase = "over"
         study_log.end(self.study, identity, self.task.task, _without_texts(result.as_json()), now().isoformat())
         return result
 
@@ -271,14 +295,18 @@ class Retune:
         reflect: tuple[JudgeOptions, Backend, Budget],
         runner: asyncio.Runner,
         noted: Callable[[Candidate], None],
-        stopped: Callable[[], bool],
     ) -> list[Refused]:
         options, backend, budget = reflect
-        reflector = Reflector(self.study, self.task.task, options.settings, backend, budget, runner, options.identity)
+        reflector = Reflector(
+            self.study, self.task.task, options.settings, backend, budget, runner, options.identity,
+            tally=judging.tally, halt=judging.halt,
+        )  # fmt: skip
         languages = components(self.prompt.texts, [*self.train, *self.val], self.prompt)
-        proposer: Proposer = search(judging, reflector, self.train, self.val, self.settings, noted, stopped, languages)
-        judging.tally.reflections = reflector.asked
-        return proposer.refused
+
+        def begun(proposer: Proposer) -> None:
+            self.proposer = proposer
+
+        return search(judging, reflector, self.train, self.val, self.settings, noted, languages, begun).refused
 
     def _by_hand(self, judging: Judging, texts: Mapping[str, str], noted: Callable[[Candidate], None]) -> None:
         for number, (rubric, origin) in enumerate(((dict(self.prompt.texts), "base"), (dict(texts), "hand"))):
@@ -301,22 +329,34 @@ class Retune:
 
     @property
     def best(self) -> Candidate:
-        """The best on val; of equals the shorter, then the earlier."""
-        return min(
-            self.candidates,
-            key=lambda one: (-round(one.val_score, 9), sum(map(word_count, one.texts.values())), one.number),
-        )
+        """The best on val of those there are."""
+        return best_of(self.candidates)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether `run` was called."""
+        return bool(self._budgets)
+
+    @property
+    def spent(self) -> float | None:
+        """Dollars for both models so far; None where a price is not known."""
+        if not self._budgets or any(budget.price is None for budget in self._budgets):
+            return None
+        return sum(budget.spent for budget in self._budgets)
+
+    @property
+    def cap(self) -> float | None:
+        """Of both together."""
+        return self._budgets[0].cap if self._budgets else None
 
     # The decision
 
-    def _decide(
-        self, identity: str, judging: Judging, options: JudgeOptions, budget: Budget, refused: list[Refused]
-    ) -> Result:
+    def _decide(self, identity: str, judging: Judging, options: JudgeOptions, refused: list[Refused]) -> Result:
         base, best = self.candidates[0], self.best
         counts = {"train": len(self.train), "val": len(self.val), "test": len(self.test_ids)}
         result = Result(
             identity, self.task.task, tuple(self.candidates), None, None, tuple(refused), counts, judging.tally,
-            budget.spent if budget.price is not None else None, tuple(self.notes),
+            self.spent, tuple(self.notes),
         )  # fmt: skip
         if best.number == base.number or best.val_score <= base.val_score:
             return result
@@ -337,8 +377,7 @@ class Retune:
         judge = self._promote(judging, best, options, test, after) if decided.promoted else ""
         return replace(
             result, chosen=best, promotion=decided, judge=judge, tally=judging.tally,
-            counts={**counts, "test": len(test) if opened else 0},
-            spent=budget.spent if budget.price is not None else None,
+            counts={**counts, "test": len(test) if opened else 0}, spent=self.spent,
         )  # fmt: skip
 
     def _leaked(self, candidate: Candidate) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ class SearchLog:
     """One search as the study has it.
 
     Attributes:
-        settings: as it was begun. candidates: by number. end: its outcome, {} while it has none.
+        settings: as it was begun. candidates: by number. end: its outcome, {} while it has none. at: when it began.
     """
 
     retune_id: str
@@ -29,6 +29,7 @@ class SearchLog:
     settings: Mapping[str, Any]
     candidates: Sequence[Mapping[str, Any]]
     end: Mapping[str, Any]
+    at: str = ""
 
 
 def begin(study: Study, retune_id: str, task: str, settings: Mapping[str, Any], at: str) -> None:
@@ -64,7 +65,7 @@ def searches(study: Study, task: str = "") -> list[SearchLog]:
         SearchLog(
             one["retune_id"], one["task"], one["settings"],
             sorted((c for c in candidates if c["retune_id"] == one["retune_id"]), key=lambda c: c["number"]),
-            next((e["outcome"] for e in reversed(ends) if e["retune_id"] == one["retune_id"]), {}),
+            next((e["outcome"] for e in reversed(ends) if e["retune_id"] == one["retune_id"]), {}), one["at"],
         )
         for one in study.journal_records(BEGUN)
         if task in ("", one["task"])

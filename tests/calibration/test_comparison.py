@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from correction_cases import RATE, Floats, published, rate, rate_block, simple, simulated
 
+from judges.calibration.agreement.binomial import mcnemar_exact
 from judges.calibration.agreement.holm import benjamini_yekutieli, holm
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.correction.choice import CorrectionSettings
-from judges.calibration.correction.comparison import compare_judges, compare_systems, mcnemar_exact, two_sided
+from judges.calibration.correction.comparison import compare_judges, compare_systems
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.leaderboard import leaderboard
 from judges.calibration.correction.power import power_of
@@ -259,9 +260,3 @@ class TestManyTests:
             adjusted = false_discovery_control(p, method="by")
             assert benjamini_yekutieli(p.tolist()) == [bool(value <= 0.05) for value in adjusted]
         assert benjamini_yekutieli([]) == []
-
-
-def test_two_sided_p_of_a_difference_without_error() -> None:
-    assert two_sided(0.0, 0.0, 10) == 1.0
-    assert two_sided(0.1, 0.0, 10) == 0.0
-    assert two_sided(1.96, 1.0, float("inf")) == pytest.approx(0.05, abs=1e-3)

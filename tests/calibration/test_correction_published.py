@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from correction_cases import PUBLISHED, RATE, published, rate, rate_block
 
-from judges.calibration.agreement.binomial import clopper_pearson, wilson
+from judges.calibration.agreement.binomial import clopper_pearson, mcnemar_exact, wilson
 from judges.calibration.correction.choice import CorrectionSettings
-from judges.calibration.correction.comparison import mcnemar_exact
 from judges.calibration.correction.corrected import corrected_scores, problem_of
 from judges.calibration.correction.multiclass import invert_confusion, post_stratified_shares
 from judges.calibration.correction.prediction_powered import (

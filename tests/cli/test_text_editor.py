@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotate.cli.editor import MOST_BYTES, edited_text
+from annotate.editor import MOST_BYTES, edited_text
 from store.errors import UsageError
 
 LEAVES = {

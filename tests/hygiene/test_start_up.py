@@ -16,7 +16,9 @@ from annotate.cli.main import COMMANDS
 from store import engine
 from tests.commands import LAUNCH, ROOT, overread_command, overread_environment
 
-HEAVY = {"_duckdb", "duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "scipy", "sklearn", "textual"}
+HEAVY = {
+    "_duckdb", "duckdb", "jieba", "krippendorff", "numpy", "openai", "pandas", "ray", "scipy", "sklearn", "textual",
+}  # fmt: skip
 
 REPORT_MODULES = """
 import atexit, json, os, pathlib, sys

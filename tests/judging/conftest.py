@@ -39,11 +39,21 @@ def make_study(folder: Path, values: list[dict[str, Any]], name: str = "judged.d
     table, tasks, path = folder / "rows.jsonl", folder / "tasks.toml", folder / name
     table.write_text("".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values), encoding="utf-8")
     tasks.write_text(TASKS, encoding="utf-8")
-    source = Source((table,), system="sys", options={"tasks": str(tasks)})
     with Study.create(path, "table") as study:
+        source = _source(folder)
         add_tasks(study, [task.as_json() for task in BENCHMARK.tasks_for(source)], "2026-01-01T00:00:00+00:00")
-        import_records(study, BENCHMARK.read(source), [ImportedFile(table, "results", "sys", "")], sampled="srs")
+        import_rows(study, folder)
     return path
+
+
+def import_rows(study: Study, folder: Path) -> None:
+    """Import the rows that `make_study` has laid out (again)."""
+    files = [ImportedFile(folder / "rows.jsonl", "results", "sys", "")]
+    import_records(study, BENCHMARK.read(_source(folder)), files, sampled="srs")
+
+
+def _source(folder: Path) -> Source:
+    return Source((folder / "rows.jsonl",), system="sys", options={"tasks": str(folder / "tasks.toml")})
 
 
 @pytest.fixture

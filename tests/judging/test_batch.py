@@ -61,6 +61,8 @@ def test_out_and_in_again_at_half_the_price(study: Path, tmp_path: Path, overrea
         assert fates(opened) == {"CORRECT": 12}
         assert opened.rows("SELECT count(*), count(DISTINCT verdict_id) FROM verdicts") == [(12, 12)]
         assert opened.rows("SELECT DISTINCT model_returned FROM verdicts") == [("gpt-4o-2024",)]
+    capped = overread_cli(*base, "--model", "gpt-4o", "--batch-out", tmp_path / "more.jsonl", "--max-cost", "1")
+    assert capped.exit_code == 2 and "No cap can be kept" in capped.stderr
     done = overread_cli(*base, "--model", "gpt-4o", "--batch-out", tmp_path / "more.jsonl", "--json").json()["batch"]
     assert (done["calls"], done["files"]) == (0, [])
 
@@ -100,16 +102,35 @@ def test_what_a_batch_did_not_answer_stays_open_and_what_is_no_answer_is_told(
     assert again["calls"] == 3, "the expired one, the one the server failed, and the one that was not in the file"
 
 
-def test_long_batches_are_several_files(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("split_by", "judges"), [("fingerprint", 2), ("model", 1)])
+def test_what_makes_the_server_another_one_is_heeded(study: Path, tmp_path: Path, split_by: Any, judges: int) -> None:
+    from judges.backends.prices import Budget
+
+    with Study.open(study) as opened:
+        batch.write_batch(opened, [batch_run(opened)], tmp_path / "calls.jsonl")
+        output = answers(tmp_path / "out.jsonl", lines_of(tmp_path / "calls.jsonl"))
+        lines = output.read_text(encoding="utf-8").splitlines()
+        lines[-1] = lines[-1].replace('"fp_1"', '"fp_2"')
+        output.write_text("\n".join(lines), encoding="utf-8")
+        assert batch.read_batch(opened, output, lambda _: Budget(None), split_by).judged == 6
+        assert opened.rows("SELECT count(DISTINCT judge_id) FROM verdicts") == [(judges,)]
+
+
+def batch_run(study: Study) -> Any:
+    """A run whose calls go into a batch."""
     from judges.collect import task_definitions
     from judges.run import JudgeRun, Scope
     from judges.setup import JudgeOptions, make_askers, make_budget
 
+    options = JudgeOptions("gpt-4o")
+    asker = make_askers(study, [task_definitions(study)["qa"]], options, None, make_budget(options))[0]
+    return JudgeRun(study, asker, Scope("qa"))
+
+
+def test_long_batches_are_several_files(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "MOST_LINES", 4)
     with Study.open(study) as opened:
-        options = JudgeOptions("gpt-4o")
-        asker = make_askers(opened, [task_definitions(opened)["qa"]], options, None, make_budget(options))[0]
-        out = batch.write_batch(opened, [JudgeRun(opened, asker, Scope("qa"))], tmp_path / "calls.jsonl")
+        out = batch.write_batch(opened, [batch_run(opened)], tmp_path / "calls.jsonl")
     assert [file.name for file in out.files] == ["calls.jsonl", "calls-2.jsonl"]
     assert [len(lines_of(file)) for file in out.files] == [4, 2]
     assert list(tmp_path.glob("*.part")) == []

@@ -22,11 +22,12 @@ from judges.collect import task_definitions
 from judges.drift import compare_judges
 from judges.run import JudgeRun, Scope
 from judges.setup import chat_backend, make_askers, make_budget
+from store.repair import rebuild
 from store.study import Study
 from tests.commands import ROOT, overread_command, overread_environment
 from tests.judging.chat_server import Reply, Request, Script, always, completion, serving, verdict
-from tests.judging.conftest import make_study, rows
-from tests.judging.judge_runs import fates, judge, options
+from tests.judging.conftest import import_rows, make_study, rows
+from tests.judging.judge_runs import fates, judge, options, verdicts
 
 
 @contextmanager
@@ -102,6 +103,24 @@ def test_ctrl_c_waits_for_the_calls_on_their_way_and_keeps_all(tmp_path: Path) -
     with Study.open(study) as opened:
         assert fates(opened) == {"CORRECT": asked}
         assert opened.rows("SELECT outcome FROM runs") == [("stopped",)]
+
+
+def test_after_a_lost_study_is_made_anew_nothing_is_paid_twice(tmp_path: Path) -> None:
+    twins = [{**row, "system": system} for system in ("a", "b") for row in rows(4)]
+    path = make_study(tmp_path, twins)
+    with serving(always("CORRECT")) as server:
+        with Study.open(path) as study:
+            assert (judge(study, server).state.linked, server.count) == (4, 4)
+            columns = "item_id, label, raw, rationale, route, cost, verdict_hash"
+            before = verdicts(study, columns)
+        path.unlink()
+        rebuild(path)
+        with Study.open(path) as study:
+            assert verdicts(study, columns) == before
+            import_rows(study, tmp_path)
+            result = judge(study, server)
+            assert (result.state.before, result.state.requests, server.count) == (8, 0, 4)
+            assert verdicts(study, columns) == before
 
 
 # A server that becomes another one

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judges.backends import http_client
-from judges.backends.answer import ServerUnusableError
+from judges.backends.answer import MOST_NAME, ServerUnusableError, short_name
 from judges.backends.chat import retry_after
 from judges.backends.embedding import EmbeddingBackend, _embedded
 from judges.backends.http_client import shown_address
@@ -83,6 +83,14 @@ def test_odd_numbers_and_names_beside_a_verdict_do_not_lose_it(ten: Study, data:
         result = judge(ten, server)
     assert (result.outcome, fates(ten)) == ("done", {"CORRECT": 10})
     assert result.state.tokens_in in (0, 10_000)
+
+
+def test_a_name_without_an_end_is_cut_and_two_such_stay_two(ten: Study) -> None:
+    with serving(lambda _: Reply(completion(verdict("CORRECT"), model="m" * 100_000, fingerprint="  "))) as server:
+        judge(ten, server)
+    [(model, fingerprint)] = ten.rows("SELECT DISTINCT served_model, fingerprint FROM calls")
+    assert model.startswith("mmm") and len(model) == MOST_NAME and fingerprint == ""
+    assert short_name("m" * 100_000) != short_name("m" * 100_001)
 
 
 def test_a_date_beyond_all_dates_asks_for_no_pause() -> None:

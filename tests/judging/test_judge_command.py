@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from judges.backends.prices import Price, load_prices
+from judges.setup import require_name
+from store.errors import UsageError
 from store.study import Study
 from tests.commands import Overread
 from tests.judging.chat_server import Reply, always, serving
@@ -28,6 +31,8 @@ def test_a_dry_run_says_calls_tokens_and_cost_and_calls_nobody(study: Path, over
     [found] = said.json()["dry_run"]
     assert (found["slots"], found["before"], found["calls"]) == (12, 0, 36)
     assert 0 < found["cost"] < found["cost_at_most"]
+    price = said.json()["price"]
+    assert (price["input"], price["output"]) == (2.5, 10.0) and price["as_of"] and "providers" in price["source"]
 
 
 def test_a_run_prints_json_alone_and_the_audit_knows_the_judge(study: Path, overread_cli: Overread) -> None:
@@ -58,6 +63,7 @@ def test_a_cap_needs_a_price_and_ends_the_run_with_no(study: Path, overread_cli:
         base = ("--study", study, "judge", "--model", "mine", "--base-url", server.url)
         unknown = overread_cli(*base, "--max-cost", "1")
         assert unknown.exit_code == 2 and "Nobody knows what 'mine' costs" in unknown.stderr
+        assert '"mine" = { input = 1.0, output = 2.0 }' in unknown.stderr and "prices.toml" in unknown.stderr
         prices = study.with_name("prices.toml")
         prices.write_text("[models]\nmine = { input = 1.0, output = 10.0 }\n", encoding="utf-8")
         capped = overread_cli(*base, "--prices", prices, "--max-cost", "0.009", "--max-tokens", "100", "--json")
@@ -86,6 +92,7 @@ def test_two_judges_are_compared_without_a_call(study: Path, overread_cli: Overr
     ("arguments", "words"),
     [
         ([], "Which model"),
+        (["--model", "  "], "--model is blank"),
         (["--model", "m", "--items", "some"], "--items some"),
         (["--model", "m", "--format", "xml"], "--format xml"),
         (["--model", "m", "--task", "nope"], "no task 'nope'"),
@@ -95,6 +102,28 @@ def test_two_judges_are_compared_without_a_call(study: Path, overread_cli: Overr
 def test_what_cannot_work_is_told(study: Path, overread_cli: Overread, arguments: list[str], words: str) -> None:
     done = overread_cli("--study", study, "judge", *arguments)
     assert done.exit_code == 2 and words in done.stderr
+
+
+@pytest.mark.parametrize("name", [" ", "a\nb", "\x1b[31mred", "x" * 201])
+def test_a_name_that_can_be_none_is_refused_and_blanks_around_it_are_none_of_it(name: str) -> None:
+    with pytest.raises(UsageError, match="--model is") as refused:
+        require_name("--model", name)
+    assert len(str(refused.value)) < 200
+    assert require_name("--model", " gpt-4o ") == "gpt-4o" and require_name("--name", "") == ""
+
+
+def test_a_price_is_that_of_the_very_model_and_the_users_own_stands_first(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    own.write_text('as_of = 2026-11-01\n[models]\n"gpt-4o" = { input = 1, output = 2 }\n', encoding="utf-8")
+    table = load_prices(own)
+    assert (table.price_of("gpt-4o-2024-08-06"), table.origin_of("gpt-4o")) == (
+        Price(1, 2),
+        ("mine.toml", "2026-11-01"),
+    )
+    assert table.price_of("gpt-4o-mini") == Price(0.15, 0.6) and table.origin_of("gpt-4o-mini")[1] == "mid 2026"
+    assert table.price_of("gpt-5-latest") == Price(1.25, 10)
+    for dearer in ("gpt-5-pro", "o3-deep-research", "gpt-4o:ft-mine", "my-gpt-4o"):
+        assert table.price_of(dearer) is None, "a cap must not trust the price of a cheaper model"
 
 
 def test_rubrics_are_journaled_and_survive_a_lost_database(study: Path, overread_cli: Overread) -> None:

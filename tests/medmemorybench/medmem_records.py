@@ -154,6 +154,16 @@ class Imported:
     def verdict(self, task: str, persona: str = "1", checkpoint: str = "10") -> VerdictRecord:
         return self.verdicts[self.find(task, persona, checkpoint).item_id]
 
+    def judged(self, task: str, persona: str = "1", checkpoint: str = "10") -> ScoredItem:
+        """An item with its verdict."""
+        wanted = self.find(task, persona, checkpoint)
+        return next(item for item in self.scored(wanted.system) if item.item_id == wanted.item_id)
+
+    def slices_of_verdicts(self) -> dict[str, dict[str, str]]:
+        """Item → the slices that its verdict falls into."""
+        items = (item for system in self.systems for item in self.scored(system.system))
+        return {item.item_id: dict(BENCHMARK.slices_of_verdict(item)) for item in items}
+
     def label(self, item: ItemRecord, value: str | None, **more: Any) -> ItemRecord:
         self.labels[item.item_id] = LabelState(value=value, **more)
         return item

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from medmem_records import SHAPE, chain_query, grid, read, record_of, run_of, write, write_queries
 
-from judges.benchmarks.medmemorybench import BENCHMARK
+from judges.benchmarks.medmemorybench import BENCHMARK, derived
 from judges.benchmarks.medmemorybench.chain import (
     Verdict,
     composite,
@@ -71,7 +72,7 @@ def test_half_scores_are_correct_as_coded_and_not_by_the_rule() -> None:
     assert by_rule == {
         "accuracy": 0.0, "correct": 0, "partial": 1, "incorrect": 0, "passed_below_thresholds": 1, "n": 1,
     }  # fmt: skip
-    assert imported.find("mcd").slices["self_contradicting"] == "yes"
+    assert derived.slices_of_verdict(imported.judged("mcd")) == {"self_contradicting": "yes"}
 
 
 def test_the_composite_is_the_official_product() -> None:
@@ -181,11 +182,22 @@ def test_scores_and_flags_that_cannot_be_read_are_not_guessed() -> None:
     assert judge_parts(details(cc_score=0.72, node_validations=[])) == {}
 
 
-def test_the_slice_marks_contradicting_verdicts(tmp_path: Path) -> None:
+def test_a_slice_of_the_verdict_says_whether_it_contradicts_itself(tmp_path: Path) -> None:
     queries = write_queries(tmp_path, [chain_query()])
     fine = {**record_of("mcd"), "evaluation_details": details(), "is_correct": True}
-    assert read(write(tmp_path, run_of([("1", fine)])), answers=[queries]).find("mcd").slices[
-        "self_contradicting"] == "no"  # fmt: skip
+    judged = read(write(tmp_path, run_of([("1", fine)])), answers=[queries]).judged("mcd")
+    assert derived.slices_of_verdict(judged) == {"self_contradicting": "no"}
+    assert "self_contradicting" not in judged.slices, "an item says nothing of its verdict"
     failed = {**record_of("mcd"), "is_correct": False, "evaluation_details": {"judge_reason": "Judge failed"}}
-    item = read(write(tmp_path, run_of([("1", failed)])), answers=[queries]).find("mcd")
-    assert "self_contradicting" not in item.slices
+    judged = read(write(tmp_path, run_of([("1", failed)])), answers=[queries]).judged("mcd")
+    assert derived.slices_of_verdict(judged) == {}
+    assert derived.slices_of_verdict(replace(judged, verdict=None)) == {}
+
+
+@pytest.mark.parametrize("raw", ['{"is_correct": tr', "{", '["is_correct"]', "{'is_correct': True}", "no JSON", "{}"])
+def test_the_words_of_another_judge_are_no_fields(tmp_path: Path, raw: str) -> None:
+    judged = read(write(tmp_path, run_of([("1", record_of("mcd"))]))).judged("mcd")
+    assert judged.verdict is not None
+    other = replace(judged.verdict, raw=raw)
+    assert derived.lines_of_verdict("mcd", judged.payload, other) == []
+    assert derived.slices_of_verdict(replace(judged, verdict=other)) == {}

@@ -9,10 +9,6 @@ from typing import Any
 import pytest
 from medmem_records import SHAPE, SHAPE_RESULT
 
-from judges.benchmarks.medmemorybench import BENCHMARK
-from judges.collect import scored_items
-from store.items import systems
-from store.study import Study
 from tests.benchmarks.sample_studies import make_demo
 from tests.commands import Overread
 
@@ -28,6 +24,20 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def scores(demo: Path) -> dict[str, Any]:
     found: dict[str, Any] = Overread()("score", "--json", cwd=demo).json()
     return found
+
+
+def test_many_systems_are_a_summary_and_each_can_be_had(demo: Path) -> None:
+    overread = Overread()
+    text = overread("score", cwd=demo).stdout
+    lines = text.splitlines()
+    assert "each by itself: --system NAME, or --details" in text
+    head = next(line for line in lines if line.split()[:3] == ["as", "coded", "EEM"])
+    assert {"EEM", "TLA", "SUA", "MQ", "IG", "MCD"} <= set(head.split())
+    assert sum(line.strip().startswith("with people's labels") for line in lines) > 0
+    assert lines[0].startswith("first, what could hurt somebody"), "what must not be overlooked stays first"
+    assert len(lines) < 200 < len(overread("score", "--details", cwd=demo).stdout.splitlines())
+    one = overread("score", "--system", ONE, cwd=demo).stdout
+    assert f"{ONE}, judged by" in one and "summary / overall_accuracy" in one
 
 
 def shape_study(folder: Path) -> Overread:
@@ -168,17 +178,3 @@ def test_an_import_that_lacks_a_choice_names_the_option(tmp_path: Path) -> None:
     told = overread("import", "--help", cwd=tmp_path).stdout
     for option in ("duplicates", "regime", "language", "architecture"):
         assert f"medmemorybench: {option}: " in told
-
-
-def test_deductions_whose_ruling_contradicts_its_own_scores_are_known(demo: Path) -> None:
-    with Study.open(next(demo.glob("*.duckdb"))) as study:
-        marked = {row[0] for row in study.rows(
-            "SELECT item_id FROM current_items WHERE json_extract_string(slices, '$.self_contradicting') = 'yes'"
-        )}  # fmt: skip
-        found = {
-            item.item_id
-            for system in systems(study)
-            for item in scored_items(study, system, "sample-judge")
-            if BENCHMARK.contradicts(item)
-        }
-    assert found and found == marked

@@ -14,6 +14,7 @@ from medmem_records import (
     SHAPE,
     SHAPE_RESULT,
     TYPES,
+    Imported,
     Json,
     chain_query,
     key_point,
@@ -28,6 +29,7 @@ from medmem_records import (
     write_queries,
 )
 
+from judges.benchmarks.medmemorybench import derived
 from judges.benchmarks.medmemorybench.doubts import rule_doubts
 from judges.benchmarks.medmemorybench.shapes import trap_kind
 
@@ -337,7 +339,7 @@ def test_a_fork_that_judges_entities_by_a_model_is_no_rule(tmp_path: Path) -> No
     record = {**record_of("eem"), "evaluation_details": details, "metric_groups": {"x": 1}}
     imported = read(write(tmp_path, run_of([("1", record)])), judge="claude")
     assert imported.judges[imported.verdict("eem").judge_id].name == "claude"
-    assert "rule_doubt" not in imported.find("eem").slices
+    assert derived.slices_of_verdict(imported.judged("eem")) == {}
     assert json.loads(imported.find("eem").extra["record"])["metric_groups"] == {"x": 1}
 
 
@@ -349,17 +351,23 @@ def test_the_judges_grid_becomes_parts_as_far_as_it_goes(tmp_path: Path) -> None
     assert "conclusion" not in parts, "a judge says nothing of it"
 
 
-def test_rule_doubts_are_slices(tmp_path: Path) -> None:
+def doubt(imported: Imported, task: str) -> str:
+    """The slice that the verdict on the only item of a task falls into."""
+    return derived.slices_of_verdict(imported.judged(task))["rule_doubt"]
+
+
+def test_rule_doubts_are_slices_of_the_verdict(tmp_path: Path) -> None:
     record = {**record_of("mq"), "model_output": "BD", "is_correct": False}
     record["evaluation_details"] = {"selected_options": [], "correct_options": ["B", "D"], "metric": "option_match"}
     imported = read(write(tmp_path, run_of([("1", record_of("eem")), ("1", record)])))
-    assert imported.find("eem").slices["rule_doubt"] == "number_cut", "18.2 for 8.2"
-    assert imported.find("mq").slices["rule_doubt"] == "letters_missed"
+    assert doubt(imported, "eem") == "number_cut", "18.2 for 8.2"
+    assert doubt(imported, "mq") == "letters_missed"
     stored = {**record_of("eem"), "model_output": "8.2 mmol/L", "is_correct": False}
-    assert read(write(tmp_path, run_of([("1", stored)]))).find("eem").slices["rule_doubt"] == "stored_differs"
+    assert doubt(read(write(tmp_path, run_of([("1", stored)]))), "eem") == "stored_differs"
     several = {**record_of("eem"), "expected_answer": "a, b, c"}
     several["evaluation_details"] = {**several["evaluation_details"], "total_expected": 2}
-    assert read(write(tmp_path, run_of([("1", several)]))).find("eem").slices["rule_doubt"] == "cannot_recompute"
+    assert doubt(read(write(tmp_path, run_of([("1", several)]))), "eem") == "cannot_recompute"
+    assert "rule_doubt" not in imported.find("eem").slices, "an item says nothing of its verdict"
 
 
 def test_the_list_of_doubts_holds_18_2_for_8_2_and_bd(tmp_path: Path) -> None:

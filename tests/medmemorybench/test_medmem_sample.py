@@ -173,8 +173,9 @@ def test_all_types_trap_kinds_and_slices_are_there(imported: Imported) -> None:
     items = list(imported.items.values())
     assert {item.task for item in items} == set(TASKS)
     assert {i.slices["trap_kind"] for i in items if "trap_kind" in i.slices} == set(TRAP_KINDS)
-    assert {i.slices["self_contradicting"] for i in items if "self_contradicting" in i.slices} == {"yes", "no"}
-    doubts = {i.slices["rule_doubt"] for i in items if "rule_doubt" in i.slices}
+    said = imported.slices_of_verdicts().values()
+    assert {slices["self_contradicting"] for slices in said if "self_contradicting" in slices} == {"yes", "no"}
+    doubts = {slices["rule_doubt"] for slices in said if "rule_doubt" in slices}
     assert doubts >= {"none", "number_cut", "negated", "spelling", "letters_missed", "letters_extra"}
     assert {i.slices.get("retrieved_noise", "") for i in items} >= {"", "none", "family", "health"}
 

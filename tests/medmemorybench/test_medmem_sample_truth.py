@@ -221,23 +221,25 @@ def test_evidence_and_abstention_are_told_by_the_labels(labelled: Imported) -> N
 
 def test_doubts_of_the_rules_catch_most_of_their_planted_errors(labelled: Imported) -> None:
     by_key = {(i.system, *json.loads(i.natural_key)): i for i in labelled.items.values()}
-    caught = Counter[bool]()
+    said, caught = labelled.slices_of_verdicts(), Counter[bool]()
     for run in runs():
         for row in truth_of(run):
             if row["error"] and row["task"] in ("eem", "mq"):
                 item = by_key[run.id, row["persona"], row["query_id"]]
-                caught[item.slices["rule_doubt"] != "none"] += 1
+                caught[said[item.item_id]["rule_doubt"] != "none"] += 1
     assert caught[True] == 11 and caught[False] == 1, "the misspelt drug is in no better reading either"
 
 
 def test_contradicting_deductions_hold_more_errors(labelled: Imported) -> None:
     """Why they go first to a person who wants to learn."""
 
+    by_key = {(i.system, *json.loads(i.natural_key)): item_id for item_id, i in labelled.items.items()}
+    said = labelled.slices_of_verdicts()
+
     def share(run_rows: list[tuple[Run, Row]], wanted: str) -> float:
-        by_key = {(i.system, *json.loads(i.natural_key)): i for i in labelled.items.values()}
         found = [
             row for run, row in run_rows
-            if by_key[run.id, row["persona"], row["query_id"]].slices.get("self_contradicting") == wanted
+            if said[by_key[run.id, row["persona"], row["query_id"]]].get("self_contradicting") == wanted
         ]  # fmt: skip
         return sum(row["error"] != "" for row in found) / len(found)
 

@@ -11,7 +11,8 @@ to the correction. Prints one row a setting and metric:
     ppi, rg  coverage / width of tuned PPI with a normal interval (ppi-python's formula), and of Rogan–Gladen with a
              bootstrap of the labelled set alone (judgy's way)
 
-A row marked `<` is below .93 by more than three Monte Carlo errors. Run by hand; it asserts nothing:
+A row marked `<` is below .93 by more than three Monte Carlo errors, one marked `c` is so where the correction was
+reported. Run by hand; it asserts nothing:
 
     python -m tests.performance.coverage [--replications 300] [--only binary strata …] [--halumem FILE] [--tables DIR]
 """
@@ -291,6 +292,58 @@ def _systematic(rng: np.random.Generator, chance: Floats) -> NDArray[np.int64]:
     return order[np.searchsorted(ends, ticks[ticks < ends[-1]])]
 
 
+def unequal_by_verdict() -> Iterator[Setting]:
+    """Chances that someone else gave: the judge's fails likelier by so many times, drawn one by one without strata."""
+    for times in (3, 10):
+        for theta in (0.5, 0.8, 0.95):
+            for tpr, tnr in JUDGES[:2]:
+                for n in (60, 150):
+
+                    def make(
+                        rng: np.random.Generator,
+                        theta: float = theta,
+                        tpr: float = tpr,
+                        tnr: float = tnr,
+                        n: int = n,
+                        times: int = times,
+                    ) -> list[Block]:
+                        people, judge = labels_of(rng, 1000, theta, tpr, tnr)
+                        size = np.where(judge == 0, float(times), 1.0)
+                        chance = np.minimum(n * size / size.sum(), 1)
+                        drawn = np.flatnonzero(rng.random(1000) < chance)
+                        return yes_no(people, judge, Draw(drawn, 1000, "unequal", probabilities=chance))
+
+                    name = f"fails x{times} {theta:.2f} {tpr:.2f}/{tnr:.2f} n={n}"
+                    yield Setting(name, make, rate, rate_settings())
+
+
+def rare() -> Iterator[Setting]:
+    """Labels that few items have: by simple random sampling, and with as many of the judge's fails as of its passes."""
+    for by in ("simple", "equal"):
+        for theta in (0.97, 0.98, 0.99):
+            for tpr, tnr in JUDGES[:2]:
+                for n in (50, 100, 200):
+
+                    def make(
+                        rng: np.random.Generator,
+                        theta: float = theta,
+                        tpr: float = tpr,
+                        tnr: float = tnr,
+                        n: int = n,
+                        by: str = by,
+                    ) -> list[Block]:
+                        people, judge = labels_of(rng, 1000, theta, tpr, tnr)
+                        if by == "simple":
+                            return yes_no(people, judge, Draw(np.arange(n), 1000))
+                        drawn = [
+                            rng.choice(rows, min(n // 2, len(rows)), replace=False)
+                            for rows in (np.flatnonzero(judge == verdict) for verdict in (0, 1))
+                        ]
+                        return yes_no(people, judge, Draw(np.concatenate(drawn), 1000, strata=judge.astype(np.int64)))
+
+                    yield Setting(f"rare {by} {theta:.2f} {tpr:.2f}/{tnr:.2f} n={n}", make, rate, rate_settings())
+
+
 def clusters() -> Iterator[Setting]:
     """A new sample of users: the population target with few and many clusters."""
     for number in (6, 10, 20, 50):
@@ -551,18 +604,23 @@ def _labels_of_table(rows: Sequence[dict[str, object]]) -> tuple[NDArray[np.str_
 # --- the table ---
 
 
+def _floor(replications: int) -> float:
+    """`FLOOR` less three Monte Carlo errors."""
+    return FLOOR - 3 * math.sqrt(0.95 * 0.05 / replications)
+
+
 def show(setting: Setting, records: dict[str, Record], replications: int) -> None:
-    floor = FLOOR - 3 * math.sqrt(0.95 * 0.05 / replications)
+    floor = _floor(replications)
     for metric, record in records.items():
         if not record.hits:
             print(f"  {setting.name:<44}{metric:<17} no interval in {record.refused} replications")
             continue
         cover, used = float(np.mean(record.hits)), np.array(record.corrected)
-        there = f"{np.mean(np.array(record.hits)[used]):.3f}" if used.sum() >= 20 else "  -  "
+        held = float(np.mean(np.array(record.hits)[used])) if used.sum() >= 20 else math.nan
+        there = "  -  " if math.isnan(held) else f"{held:.3f}"
+        mark = "<" if cover < floor else "c" if held < _floor(int(used.sum())) else " "
         alone = float(np.median(record.alone_widths)) if record.alone_widths else float("nan")
-        text = (
-            f"{'<' if cover < floor else ' '} {setting.name:<44}{metric:<17}{cover:.3f}  {used.mean():4.2f} {there}  "
-        )
+        text = f"{mark} {setting.name:<44}{metric:<17}{cover:.3f}  {used.mean():4.2f} {there}  "
         text += f"{np.mean(record.alone):.3f}" if record.alone else "  -  "
         text += f"  {np.median(record.widths) / alone:5.2f}  {np.median(record.worth):5.2f}"
         for other in (record.ppi, record.inverted):
@@ -589,6 +647,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "strata": stratified(),
         "two_stage": two_stage(),
         "unequal": unequal(),
+        "unequal_by_verdict": unequal_by_verdict(),
+        "rare": rare(),
         "clusters": clusters(),
         "balanced": balanced(),
         "paired": paired(),

@@ -83,7 +83,10 @@ def test_help_names_every_key_label_reason_and_degree(say: Typist) -> None:
 
 def test_the_rubric_is_read(say: Typist, study: Study) -> None:
     rubric = sit(study, "never").current.task.rubric
-    assert rubric.splitlines()[0] in say("g") and rubric.splitlines()[0] in say("rubric")
+    assert rubric.startswith("# ") and "**" in rubric
+    for text in (say("g"), say("rubric")):
+        assert rubric.splitlines()[0].removeprefix("# ") in text
+        assert "**" not in text and "# " not in text, "no signs of markup are read aloud"
 
 
 def test_a_command_typed_alone_says_what_may_follow(say: Typist) -> None:

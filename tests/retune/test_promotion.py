@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from judges.calibration.correction.comparison import mcnemar_exact
+from judges.calibration.agreement.binomial import mcnemar_exact
 from judges.retune.promotion import Paired, Promotion, Prompts, balanced_accuracy, promotion
 
 LABELS = ("right", "wrong")

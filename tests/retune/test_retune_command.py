@@ -10,6 +10,13 @@ import pytest
 from retune_studies import TASK
 from scripted_models import JUDGE, REFLECTOR, RULES, Models
 
+from annotate.cli.retune import look_back
+from annotate.desk.actions import Choice
+from annotate.desk.opening import sit_down
+from judges.collect import task_definitions
+from judges.retune import study_log
+from judges.retune.adapter import Candidate
+from store.errors import UsageError
 from store.judge_rubrics import current_rubric
 from store.splits import openings_of
 from store.study import Study
@@ -83,3 +90,25 @@ def test_the_search_says_what_it_found_and_what_it_broke(table_path: Path, overr
     journal = (table_path.parent / "s.journal.jsonl").read_text(encoding="utf-8").splitlines()
     kinds = [json.loads(line)["type"] for line in journal]
     assert kinds.index("split") < kinds.index("retune") < kinds.index("test_opening") < kinds.index("retune_end")
+
+
+def test_past_searches_are_told_and_closed_on_the_screen_in_mid_queue(
+    table: Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = task_definitions(table)[TASK]
+    with pytest.raises(UsageError, match="no searches"):
+        look_back(table, [task], "dr.li", "", False, False)
+    study_log.begin(table, "r1", TASK, {"model": JUDGE, "reflect_model": REFLECTOR}, "2026-03-01T10:00:00+01:00")
+    base = Candidate(0, {"en": "Compare."}, (), "base", 0.75, {"i": "supported"}, None)
+    study_log.note_candidate(table, "r1", TASK, base, "v0", 0.0, "2026-03-01T10:01:00+01:00")
+    look_back(table, [task], "dr.li", "", False, False)
+    said = capsys.readouterr().out
+    assert "base  0.750" in said and "goes on where it stopped" in said
+    look_back(table, [task], "dr.li", "", True, False)
+    [search] = json.loads(capsys.readouterr().out)["searches"]
+    assert search["candidates"][0]["said"] == {"i": "supported"} and search["end"] == {}
+    desk = sit_down(table, "dr.li")
+    desk.choose(Choice("", "supported"))
+    with pytest.raises(UsageError, match="in the middle of a queue") as closed:
+        look_back(table, [task], "dr.li", "", False, True)
+    assert "overread retune --as lead" in closed.value.hint

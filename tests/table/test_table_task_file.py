@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 from table_files import read_values, rows
 
+from annotate.cli.study import init
 from judges.benchmarks.table.task_file import read_task_file
+from store.errors import InputError, UsageError
 
 
 def faults(folder: Path, text: str) -> list[str]:
@@ -112,6 +114,24 @@ def test_broken_toml_has_its_place(tmp_path: Path) -> None:
     path.write_text('[task]\nlabels = ["a"\nlevel = 3\n', encoding="utf-8")
     (fault,) = read_task_file(path).faults
     assert fault.line == 3 and "not TOML" in fault.what
+
+
+@pytest.mark.parametrize("text", ['[task]\nlabels = ["a"\n', '[task]\nlables = ["a"]\n', "\x00", "ÿþ"])
+def test_a_broken_task_file_is_told_before_there_is_a_study(
+    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tasks.toml").write_text(text, encoding="latin-1")
+    with pytest.raises(InputError, match="no study was made"):
+        init(Path("s.duckdb"), "table", Path("tasks.toml"))
+    assert "tasks.toml" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["tasks.toml"]
+
+
+def test_a_benchmark_with_tasks_of_its_own_takes_no_task_file(tmp_path: Path) -> None:
+    (tmp_path / "tasks.toml").write_text("[task]\n", encoding="utf-8")
+    with pytest.raises(UsageError, match="halumem takes no task file"):
+        init(tmp_path / "s.duckdb", "halumem", tmp_path / "tasks.toml")
 
 
 def test_a_faulty_task_file_stops_the_import_before_any_row(tmp_path: Path) -> None:

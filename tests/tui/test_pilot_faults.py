@@ -147,5 +147,6 @@ async def test_right_to_left_text_keeps_its_order_on_the_screen_and_in_the_study
         for size in (NARROW, WIDE):
             async with at_desk(study, "never", size=size, annotator=f"dr.{size[0]}") as person:
                 rows = [row.split("│")[0] for row in person.rows if re.search("[\u0600-\u06ff]", row)]
+                assert "right-to-left text" in "\n".join(person.rows), "and it is said"
                 assert " ".join(" ".join(rows).removeprefix("  Question").split()) == ARABIC
         assert study.rows("SELECT payload->>'question' FROM items") == [(ARABIC,)]

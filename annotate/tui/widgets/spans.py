@@ -80,6 +80,14 @@ def push_right(left: Line, right: Line, width: int) -> Line:
     return [*left, Span(" " * max(gap, 1)), *right]
 
 
+def keys_line(keys: Sequence[tuple[str, str]], width: int) -> Line:
+    """Keys and what they do, in a line."""
+    line: Line = [Span(" ")]
+    for key, what in keys:
+        line += [Span(key, "key"), Span(f" {what}  ", "muted")]
+    return cut_line(line, width)
+
+
 def _slice(line: Line, start: int, end: int) -> Line:
     """Characters `start` up to `end` of a line."""
     pieces: Line = []

@@ -15,6 +15,7 @@ from typing import Any
 from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
 from judges.benchmarks.halbench.shapes import CELLS, FIELDS
 from judges.calibration.agreement.tau_of_rankings import tau_of_rankings
+from judges.calibration.distributions import t_half_width
 from store.records import canonical_json
 
 LEVEL = 0.95
@@ -85,10 +86,8 @@ def _summary(values: Sequence[float]) -> Scores:
     if len(values) < 2:
         one = Undefined("too_few", "one item has no spread")
         return {"mean": values[0], "sd": one, "low": one, "high": one, **shares}
-    from scipy.stats import t
-
     spread = stdev(values)
-    reach = float(t.ppf((1 + LEVEL) / 2, len(values) - 1)) * spread / math.sqrt(len(values))
+    reach = t_half_width(LEVEL, len(values) - 1) * spread / math.sqrt(len(values))
     middle = mean(values)
     return {"mean": middle, "sd": spread, "low": middle - reach, "high": middle + reach, **shares}
 

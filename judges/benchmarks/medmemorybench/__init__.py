@@ -29,6 +29,7 @@ from judges.benchmarks.benchmark import (
     Source,
     TaskDefinition,
     Undefined,
+    VerdictSlicingBenchmark,
 )
 from judges.benchmarks.medmemorybench import (
     background,
@@ -75,6 +76,7 @@ class MedMemoryBench:
     name = BENCHMARK_NAME
     names_systems = True
     options: Mapping[str, str] = OPTIONS
+    verdict_slices: Sequence[str] = derived.SLICES
     headline: Mapping[str, str] = {
         f"summary / by_type / {name} / accuracy": task.upper() for task, name in TYPE_OF_TASK.items()
     }
@@ -162,6 +164,9 @@ class MedMemoryBench:
     ) -> Sequence[tuple[str, str]]:
         return derived.lines_of_verdict(task, payload, verdict)
 
+    def slices_of_verdict(self, item: ScoredItem) -> Mapping[str, str]:
+        return derived.slices_of_verdict(item)
+
     def contradicts(self, item: ScoredItem) -> bool:
         return derived.contradicts_itself(item)
 
@@ -170,9 +175,9 @@ BENCHMARK = MedMemoryBench()
 _IS: tuple[
     CorrectableBenchmark, DerivingBenchmark, ComparingBenchmark, RemarkingBenchmark, ClinicalBenchmark,
     DoubtingBenchmark, SampledBenchmark, SelfNamingBenchmark, AskingBenchmark, HeadliningBenchmark,
-    ContradictingBenchmark,
+    ContradictingBenchmark, VerdictSlicingBenchmark,
 ] = (
     BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
-    BENCHMARK,
+    BENCHMARK, BENCHMARK,
 )  # fmt: skip
 """What of the protocol it offers, held by the type checker."""

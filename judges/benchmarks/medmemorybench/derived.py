@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judges.benchmarks.benchmark import ScoredItem
@@ -21,7 +20,9 @@ from judges.benchmarks.medmemorybench.chain import (
     ruling,
 )
 from judges.benchmarks.medmemorybench.counted import node_ids
-from judges.benchmarks.medmemorybench.shapes import CORRECT, answer_of
+from judges.benchmarks.medmemorybench.doubts import doubt_about
+from judges.benchmarks.medmemorybench.shapes import CORRECT
+from judges.benchmarks.medmemorybench.verdict_labels import stated_answer
 from store.records import LabelState, VerdictRecord
 
 
@@ -62,8 +63,9 @@ def lines(task: str, payload: Mapping[str, Any], state: LabelState) -> list[tupl
 
 def lines_of_verdict(task: str, payload: Mapping[str, Any], verdict: VerdictRecord) -> list[tuple[str, str]]:
     """The published rule over the judge's own scores, beside its `is_correct`, and where the two contradict."""
-    fields = json.loads(verdict.raw) if task == "mcd" and verdict.raw.startswith("{") else {}
-    answer = answer_of(fields)
+    answer = stated_answer(verdict) if task == "mcd" else None
+    if answer is None:
+        return []
     scores, rule = judge_scores(answer.details), judge_ruling(answer.details)
     if scores is None or rule is None:
         return []
@@ -76,11 +78,29 @@ def lines_of_verdict(task: str, payload: Mapping[str, Any], verdict: VerdictReco
     return told
 
 
+SELF_CONTRADICTING, RULE_DOUBT = "self_contradicting", "rule_doubt"
+SLICES: Sequence[str] = (SELF_CONTRADICTING, RULE_DOUBT)
+YES, NO = "yes", "no"
+
+
+def slices_of_verdict(item: ScoredItem) -> dict[str, str]:
+    """What a verdict shows of itself: whether a ruling on a deduction agrees with its own scores and flags, and what is
+    doubtful about what a string rule gave.
+
+    A ruling that cannot be read, or that gives no flags, is in neither slice.
+    """
+    answer = stated_answer(item.verdict)
+    if item.verdict is None or answer is None:
+        return {}
+    if item.verdict.route == "rule" and "rule" in item.extra:
+        return {RULE_DOUBT: doubt_about(item, answer)}
+    readable = isinstance(answer.is_correct, bool) and answer.details.get("node_validations")
+    if item.task != "mcd" or not readable:
+        return {}
+    against = contradictions(answer.is_correct, answer.details, node_ids(item.payload))
+    return {SELF_CONTRADICTING: YES if against else NO}
+
+
 def contradicts_itself(item: ScoredItem) -> bool:
     """Whether a judge's ruling on a deduction does not agree with its own scores and flags."""
-    if item.task != "mcd" or item.verdict is None or not item.verdict.raw.startswith("{"):
-        return False
-    answer = answer_of(json.loads(item.verdict.raw))
-    if not isinstance(answer.is_correct, bool) or not answer.details.get("node_validations"):
-        return False  # a ruling that cannot be read, or that gives no flags, is no contradiction
-    return bool(contradictions(answer.is_correct, answer.details, node_ids(item.payload)))
+    return slices_of_verdict(item).get(SELF_CONTRADICTING) == YES

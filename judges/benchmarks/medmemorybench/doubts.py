@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from judges.benchmarks.benchmark import Doubt as ListedDoubt
 from judges.benchmarks.benchmark import ScoredItem
-from judges.benchmarks.medmemorybench.items import STORED_DIFFERS, UNKNOWN_DOUBT
 from judges.benchmarks.medmemorybench.rules import Doubt, choice_doubt, entity_doubt
-from judges.benchmarks.medmemorybench.shapes import answer_of
+from judges.benchmarks.medmemorybench.shapes import Answer, answer_of
+
+NO_DOUBT, UNKNOWN_DOUBT, STORED_DIFFERS = "none", "cannot_recompute", "stored_differs"
 
 
 class RuleDoubt(NamedTuple):
@@ -37,8 +38,8 @@ class RuleDoubt(NamedTuple):
 def doubts(items: Iterable[ScoredItem]) -> Iterator[ListedDoubt]:
     """The doubtful items with what is to be seen of each."""
     for item in items:
-        if item.slices.get("rule_doubt", "none") != "none":
-            found = _doubt(item, item.slices["rule_doubt"])
+        if (kind := kind_of_doubt(item)) != NO_DOUBT:
+            found = _doubt(item, kind)
             yield ListedDoubt(item.item_id, found.kind, _cells(item, found))
 
 
@@ -63,9 +64,25 @@ def _word(value: bool | None) -> str:
 def rule_doubts(items: Iterable[ScoredItem]) -> Iterator[RuleDoubt]:
     """The doubtful items of entity match and multiple choice, in their order."""
     for item in items:
-        kind = item.slices.get("rule_doubt", "none")
-        if kind != "none":
+        if (kind := kind_of_doubt(item)) != NO_DOUBT:
             yield _doubt(item, kind)
+
+
+def kind_of_doubt(item: ScoredItem) -> str:
+    """What is doubtful about what a string rule gave: a kind, or "none", also where no rule gave anything."""
+    return doubt_about(item, answer_of(json.loads(item.extra["rule"]))) if "rule" in item.extra else NO_DOUBT
+
+
+def doubt_about(item: ScoredItem, answer: Answer) -> str:
+    """What is doubtful about an answer that a string rule gave on the item."""
+    if answer.details.get("api_error"):
+        return NO_DOUBT
+    if item.extra["gold"] is None:
+        return UNKNOWN_DOUBT
+    doubt = _compare(item)
+    if isinstance(answer.is_correct, bool) and answer.is_correct != doubt.as_coded:
+        return STORED_DIFFERS
+    return doubt.kind or NO_DOUBT
 
 
 def _doubt(item: ScoredItem, kind: str) -> RuleDoubt:

@@ -18,9 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from judges.benchmarks.medmemorybench.chain import contradictions
 from judges.benchmarks.medmemorybench.questions import Node, Query
-from judges.benchmarks.medmemorybench.rules import choice_doubt, entity_doubt, gold_letters, letters_as_coded
+from judges.benchmarks.medmemorybench.rules import gold_letters, letters_as_coded
 from judges.benchmarks.medmemorybench.shapes import (
     BENCHMARK_NAME,
     MEMORIES,
@@ -42,8 +41,6 @@ from store.records import ItemRecord, TextRecord, canonical_json, item_id
 
 JUDGE_NEEDS: Mapping[str, str] = {"ig": "trap", "mcd": "chain"}
 """What the judge saw that only a query file has, by the name of the item's field."""
-
-UNKNOWN_DOUBT, STORED_DIFFERS = "cannot_recompute", "stored_differs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,6 @@ def build_item(
     slices = {
         **run.slices,
         **_slices(query_id, query, extra),
-        **_judged_slices(task, payload, extra, answer, nodes),
         **({"leakage": "yes" if late else "no"} if query and query.key_points else {}),
     }
     key = [persona, query_id]
@@ -252,29 +248,6 @@ def _slices(query_id: str, query: Query | None, extra: Mapping[str, Any]) -> dic
         "retrieved_noise": str(extra.get("noise", "")),
     }
     return {name: value for name, value in found.items() if value}
-
-
-def _judged_slices(
-    task: Task, payload: Mapping[str, Any], extra: Mapping[str, Any], answer: Answer, nodes: Sequence[Node]
-) -> dict[str, str]:
-    if task == "mcd" and isinstance(answer.is_correct, bool) and answer.details.get("node_validations"):
-        against = contradictions(answer.is_correct, answer.details, [node.id for node in nodes])
-        return {"self_contradicting": "yes" if against else "no"}
-    if "rule" in extra:
-        return {"rule_doubt": rule_doubt(task, payload.get("response", ""), extra["gold"], answer)}
-    return {}
-
-
-def rule_doubt(task: str, output: str, gold: Sequence[str] | None, answer: Answer) -> str:
-    """What is doubtful about a rule's outcome: a kind, or "none"."""
-    if answer.details.get("api_error"):
-        return "none"
-    if gold is None:
-        return UNKNOWN_DOUBT
-    doubt = entity_doubt(gold, output) if task == "eem" else choice_doubt(frozenset(gold), output)
-    if isinstance(answer.is_correct, bool) and answer.is_correct != doubt.as_coded:
-        return STORED_DIFFERS
-    return doubt.kind or "none"
 
 
 def _late(query_id: str, query: Query | None) -> bool:

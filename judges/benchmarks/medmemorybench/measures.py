@@ -20,6 +20,7 @@ from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
 from judges.benchmarks.medmemorybench.abstention import abstains
 from judges.benchmarks.medmemorybench.chain import judge_ruling
 from judges.benchmarks.medmemorybench.counted import Counted
+from judges.benchmarks.medmemorybench.doubts import NO_DOUBT, kind_of_doubt
 from judges.benchmarks.medmemorybench.overlap import rouge_l, token_f1
 from judges.benchmarks.medmemorybench.rules import choice_read_better, entity_read_better
 from judges.benchmarks.medmemorybench.shapes import RULE_TASKS, TASK_OF_TYPE, TYPE_OF_TASK
@@ -105,7 +106,7 @@ def rule_scoring(rows: Sequence[Counted]) -> Scores:
             row for row in rows if row.query_type == TYPE_OF_TASK[task] and row.item and row.item.extra.get("gold")
         ]
         better = [_read_better(task, row.item) for row in found if row.item]
-        doubts = [row for row in found if row.item and row.item.slices.get("rule_doubt", "none") != "none"]
+        doubts = [row for row in found if row.item and kind_of_doubt(row.item) != NO_DOUBT]
         scores[TYPE_OF_TASK[task]] = {
             "as_coded": accuracy(found),
             "read_better": sum(better) / len(better) if better else Undefined(NOTHING, "no gold answer is known"),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from judges.benchmarks.benchmark import Scores, Undefined
 from judges.calibration.agreement.binomial import wilson
+from judges.calibration.distributions import t_half_width
 
 LEVEL = 0.95
 FEWEST_CLUSTERS = 5
@@ -69,11 +70,8 @@ def _half_width(outcomes: Sequence[tuple[str, float]], mean: float) -> float:
     g = len(sums)
     if g < FEWEST_CLUSTERS or max(map(abs, sums.values())) < ROUNDING:
         return 0.0
-    # Its import costs a third of a second, which only a table with enough personas needs to pay.
-    from scipy.special import stdtrit
-
     variance = g / (g - 1) * sum(residual**2 for residual in sums.values()) / len(outcomes) ** 2
-    return float(stdtrit(g - 1, (1 + LEVEL) / 2)) * math.sqrt(variance)
+    return t_half_width(LEVEL, g - 1) * math.sqrt(variance)
 
 
 def _clusters(outcomes: Sequence[tuple[str, float]]) -> int:

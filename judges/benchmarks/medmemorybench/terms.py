@@ -16,6 +16,7 @@ from judges.benchmarks.medmemorybench.counted import deduction_details, label_an
 from judges.benchmarks.medmemorybench.people import ABSTAINED, YES
 from judges.benchmarks.medmemorybench.shapes import CORRECT, TASK_OF_TYPE, TYPE_OF_TASK, Answer, answer_of
 from judges.benchmarks.medmemorybench.summary import MCD_TYPE, NOTHING
+from judges.benchmarks.medmemorybench.verdict_labels import stated_answer
 from store.records import LabelState, VerdictRecord
 
 ALL_SIX = frozenset(TASK_OF_TYPE.values())
@@ -78,11 +79,7 @@ def _own(item: ScoredItem) -> Answer | None:
     """The answer of the file, where the item's verdict is one of its kind."""
     if item.verdict is None:
         return answer_of(json.loads(item.extra["rule"])) if "rule" in item.extra else None
-    try:
-        raw: Any = json.loads(item.verdict.raw)
-    except ValueError:  # the words of another judge
-        raw = {}
-    return answer_of(raw) if isinstance(raw, dict) and "is_correct" in raw and "score" in raw else None
+    return stated_answer(item.verdict)
 
 
 def _is_verdicts(state: LabelState, verdict: VerdictRecord) -> bool:

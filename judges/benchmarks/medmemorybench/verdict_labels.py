@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +14,9 @@ from judges.benchmarks.medmemorybench.shapes import (
     NO_RESPONSE,
     RULE_TASKS,
     Answer,
+    answer_of,
 )
+from store.records import VerdictRecord
 
 ROUTES = {JUDGE_FAILED: "judge_failed", NO_RESPONSE: "no_response"}
 
@@ -46,6 +49,16 @@ def read_label(task: str, answer: Answer) -> VerdictLabel:
         return VerdictLabel(None, "malformed", route)
     parts = judge_parts(answer.details) if task == "mcd" else {}
     return VerdictLabel(CORRECT if answer.is_correct else INCORRECT, route=route, parts=parts)
+
+
+def stated_answer(verdict: VerdictRecord | None) -> Answer | None:
+    """The answer in the benchmark's own fields, where a verdict is one of its kind; another judge's words are none,
+    however much like JSON they look."""
+    try:
+        raw: Any = json.loads(verdict.raw) if verdict is not None else {}
+    except ValueError:
+        return None
+    return answer_of(raw) if isinstance(raw, dict) and "is_correct" in raw and "score" in raw else None
 
 
 def by_rule(task: str, answer: Answer) -> bool:

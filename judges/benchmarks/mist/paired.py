@@ -8,6 +8,7 @@ from statistics import mean, stdev
 from typing import NamedTuple
 
 from judges.calibration.agreement.binomial import Bounds, wilson
+from judges.calibration.distributions import t_half_width
 
 
 def newcombe(first: tuple[int, int], second: tuple[int, int], level: float = 0.95) -> Bounds:
@@ -83,7 +84,5 @@ def over_runs(values: Sequence[float], level: float = 0.95) -> Spread:
     population = spread * math.sqrt((len(values) - 1) / len(values))
     if len(values) < FEWEST_RUNS:
         return Spread(middle, None, None, spread, population)
-    from scipy.stats import t
-
-    reach = float(t.ppf((1 + level) / 2, len(values) - 1)) * spread / math.sqrt(len(values))
+    reach = t_half_width(level, len(values) - 1) * spread / math.sqrt(len(values))
     return Spread(middle, middle - reach, middle + reach, spread, population)

@@ -18,14 +18,16 @@ from judges.benchmarks.benchmark import (
     SelfNamingBenchmark,
     Source,
     TaskDefinition,
+    TaskFileBenchmark,
     Undefined,
 )
 from judges.benchmarks.table import reader, sample, scoring, writer
 from judges.benchmarks.table.items import BENCHMARK_NAME
 from judges.benchmarks.table.plan import plan_of
 from judges.benchmarks.table.recognise import is_table
+from judges.benchmarks.table.task_file import read_task_file
 from store.errors import InputError
-from store.records import LabelState, Record
+from store.records import LabelState, Problem, Record
 
 Facts = Mapping[str, Mapping[str, Any]]
 
@@ -42,6 +44,9 @@ class Table:
 
     def tasks(self) -> Sequence[TaskDefinition]:
         return ()
+
+    def faults_of_tasks(self, path: Path) -> Sequence[Problem]:
+        return read_task_file(path).faults
 
     def tasks_for(self, source: Source) -> Sequence[TaskDefinition]:
         """The tasks that the task file and the data of a source make.
@@ -95,7 +100,9 @@ class Table:
 
 
 BENCHMARK = Table()
-_IS: tuple[CorrectableBenchmark, InferringBenchmark, SampledBenchmark, SelfNamingBenchmark, AskingBenchmark] = (
-    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
+_IS: tuple[
+    CorrectableBenchmark, InferringBenchmark, SampledBenchmark, SelfNamingBenchmark, AskingBenchmark, TaskFileBenchmark,
+] = (
+    BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK, BENCHMARK,
 )  # fmt: skip
 """What of the protocol it offers, held by the type checker."""

@@ -6,6 +6,8 @@ import math
 from statistics import NormalDist
 from typing import NamedTuple
 
+from judges.calibration.distributions import beta_quantile, binomial_share
+
 
 class Bounds(NamedTuple):
     """Lower and upper bound of an interval."""
@@ -42,12 +44,9 @@ def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Bounds:
         ValueError: n is 0 or the successes are not among the n.
     """
     _check(successes, n)
-    # Its import costs a third of a second, which only a table with labels to report needs to pay.
-    from scipy.special import betaincinv
-
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else float(betaincinv(successes, n - successes + 1, tail))
-    high = 1.0 if successes == n else float(betaincinv(successes + 1, n - successes, 1 - tail))
+    low = 0.0 if successes == 0 else beta_quantile(tail, successes, n - successes + 1)
+    high = 1.0 if successes == n else beta_quantile(1 - tail, successes + 1, n - successes)
     return Bounds(low, high)
 
 
@@ -60,6 +59,14 @@ def newcombe(first: int, first_n: int, second: int, second_n: int, level: float 
     a, b = wilson(first, first_n, level), wilson(second, second_n, level)
     p, q = first / first_n, second / second_n
     return Bounds(q - p - math.hypot(q - b.low, a.high - p), q - p + math.hypot(b.high - q, p - a.low))
+
+
+def mcnemar_exact(only_first: int, only_second: int) -> float:
+    """Two-sided exact p of two discordant counts being alike (McNemar 1947, binomial); 1 when both are 0."""
+    n, least = only_first + only_second, min(only_first, only_second)
+    if n == 0:
+        return 1.0
+    return min(1.0, 2 * binomial_share(least, n, 0.5))
 
 
 def _check(successes: int, n: int) -> None:

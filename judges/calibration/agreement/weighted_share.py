@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from judges.calibration.agreement.binomial import Bounds
 from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.distributions import beta_quantile, t_quantile
 
 SIMULATED = 20_000
 
@@ -65,8 +66,6 @@ def effective_share_bounds(
     Args:
         hits, weights: of the items the share is of, shape (n,). groups: what was drawn together, or None.
     """
-    from scipy.special import betaincinv, stdtrit
-
     total = float(weights.sum())
     share = float(weights @ hits) / total
     codes = np.arange(len(hits)) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -80,12 +79,12 @@ def effective_share_bounds(
         sums = np.bincount(codes, weights * (hits - share)) / total
         variance = units / (units - 1) * float((sums**2).sum())
         tail = (1 - level) / 2
-        shrink = float(stdtrit(max(n - 1, 1.0), tail) / stdtrit(units - 1, tail)) ** 2
+        shrink = (t_quantile(tail, max(n - 1, 1.0)) / t_quantile(tail, units - 1)) ** 2
         if variance > 0:
             n = min(n, share * (1 - share) / variance * min(shrink, 1.0))
     else:
         n = min(n, 1.0)
     found, tail = share * n, (1 - level) / 2
-    low = 0.0 if share == 0 else float(betaincinv(found, n - found + 1, tail))
-    high = 1.0 if share == 1 else float(betaincinv(found + 1, n - found, 1 - tail))
+    low = 0.0 if share == 0 else beta_quantile(tail, found, n - found + 1)
+    high = 1.0 if share == 1 else beta_quantile(1 - tail, found + 1, n - found)
     return Bounds(low, high)

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from judges.calibration.agreement.binomial import mcnemar_exact
 from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.power import Power, power_of
 from judges.calibration.correction.records import Block, Combine, Totals
 from judges.calibration.correction.result import CorrectedMetric
+from judges.calibration.distributions import t_half_width, two_sided_p
 from judges.calibration.statistic import Statistic
 
 FIRST, SECOND = "a:", "b:"
@@ -90,17 +92,7 @@ def _difference(found: CorrectedMetric, paired: bool, worth: float, items: int, 
     if statistic.value is None or found.error is None or found.df is None:
         return Difference(found, None, None, paired)
     power = power_of(found.error, worth, statistic.n, items, level)
-    return Difference(found, two_sided(statistic.value, found.error, found.df), power, paired)
-
-
-def two_sided(value: float, error: float, df: float) -> float:
-    """p of no difference by Student's t; 0 for a difference without error."""
-    if error == 0:
-        return 1.0 if value == 0 else 0.0
-    from scipy.special import ndtr, stdtr
-
-    tail = -abs(value) / error
-    return 2 * float(ndtr(tail) if math.isinf(df) else stdtr(df, tail))
+    return Difference(found, two_sided_p(statistic.value, found.error, found.df), power, paired)
 
 
 def _own(totals: Totals, prefix: str) -> dict[str, float]:
@@ -199,33 +191,19 @@ def compare_judges(
     )
 
 
-def mcnemar_exact(only_first: int, only_second: int) -> float:
-    """Two-sided exact p of two discordant counts being alike (McNemar 1947, binomial); 1 when both are 0."""
-    n, least = only_first + only_second, min(only_first, only_second)
-    if n == 0:
-        return 1.0
-    from scipy.special import bdtr
-
-    return min(1.0, 2 * float(bdtr(least, n, 0.5)))
-
-
 def _mean(values: np.ndarray, name: str, level: float) -> tuple[Statistic, float]:
     """Mean with a t interval; a discordant pair each way is added to the variance, so that none seen is not none."""
-    from scipy.special import stdtrit
-
     n = len(values)
     mean = float(values.mean())
     padded = np.concatenate([values, [1.0, -1.0]])
     error = float(padded.std(ddof=1)) / math.sqrt(n + 2)
-    half = float(stdtrit(max(n - 1, 1), (1 + level) / 2)) * error
+    half = t_half_width(level, max(n - 1, 1)) * error
     plain = Statistic(mean, n, name)
     return plain.with_interval(max(mean - half, -1), min(mean + half, 1), level, "paired t interval"), error
 
 
 def _informedness(people: np.ndarray, gain: np.ndarray, labels: int, level: float) -> Statistic:
     """Difference of (mean recall·q − 1)/(q − 1), label by label independent."""
-    from scipy.special import stdtrit
-
     name, n = "difference of informedness", len(people)
     counts = np.bincount(people, minlength=labels)
     if int((counts > 0).sum()) < labels:
@@ -236,5 +214,5 @@ def _informedness(people: np.ndarray, gain: np.ndarray, labels: int, level: floa
     value = scale * sum(float(part.mean()) for part in parts)
     padded = [np.concatenate([part, [0.5, -0.5]]) for part in parts]
     error = scale * math.sqrt(sum(float(part.var(ddof=1)) / len(part) for part in padded))
-    half = float(stdtrit(max(int(counts.min()) - 1, 1), (1 + level) / 2)) * error
+    half = t_half_width(level, max(int(counts.min()) - 1, 1)) * error
     return Statistic(value, n, name).with_interval(value - half, value + half, level, "paired t interval by label")

@@ -16,6 +16,7 @@ from judges.calibration.correction.records import Share, Target
 from judges.calibration.correction.refusals import Touched
 from judges.calibration.correction.sample import design_weights, resolved_rows, strata_of
 from judges.calibration.correction.spread import seen_range, spread, unstratified
+from judges.calibration.distributions import t_half_width
 
 
 class Interval(NamedTuple):
@@ -56,8 +57,8 @@ def t_interval(
     error = math.sqrt(max(sum(part.variance for part in parts), 0.0) + covariance_of(used))
     df = min(part.df for part in parts)
     centre = estimate.value + sum(part.shift for part in parts)
-    half, value = max(_t(level, df) * error, _one_item(touched)), estimate.value
-    if share is not None and 0 < value < 1 and not all(one.block.sample.simple for one in touched):
+    half, value = max(t_half_width(level, df) * error, _one_item(touched)), estimate.value
+    if share is not None and 0 < value < 1 and not all(one.block.sample.draw.design == "simple" for one in touched):
         low, high = _logit_bounds(value, half)
         return Interval(low, high, error, df, f"t interval of the log odds, {df:.0f} degrees of freedom")
     low, high = centre - half, centre + half
@@ -97,7 +98,7 @@ def wilson_interval(
     else:
         return None
     low, high = wilson_share(value, n / (1 - all_n) if target == "finite" else n, level)
-    return Interval(low, high, (high - low) / (2 * _t(level, math.inf)), max(n - 1, 1.0), "Wilson interval")
+    return Interval(low, high, (high - low) / (2 * t_half_width(level, math.inf)), max(n - 1, 1.0), "Wilson interval")
 
 
 class _Units(NamedTuple):
@@ -126,7 +127,7 @@ def simple_width(touched: Sequence[Touched], level: float) -> float:
         else:
             parts.append(unstratified(block, gradient))
     error = math.sqrt(sum(part.variance for part in parts))
-    return 2 * _t(level, min(part.df for part in parts)) * error
+    return 2 * t_half_width(level, min(part.df for part in parts)) * error
 
 
 def by_verdict(touched: Sequence[Touched]) -> bool:
@@ -195,10 +196,3 @@ def _one_item(touched: Sequence[Touched]) -> float:
 def _logit_bounds(value: float, half: float) -> Bounds:
     odds, slope = math.log(value / (1 - value)), 1 / (value * (1 - value))
     return Bounds(*(1 / (1 + math.exp(min(-(odds + sign * half * slope), 700.0))) for sign in (-1, 1)))
-
-
-def _t(level: float, df: float) -> float:
-    from scipy.special import ndtri, stdtrit
-
-    upper = (1 + level) / 2
-    return float(ndtri(upper) if math.isinf(df) else stdtrit(df, upper))

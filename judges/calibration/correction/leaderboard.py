@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from judges.calibration.agreement.holm import holm
-from judges.calibration.correction.comparison import Difference, two_sided
+from judges.calibration.correction.comparison import Difference
 from judges.calibration.correction.result import CorrectedMetric
+from judges.calibration.distributions import two_sided_p
 from judges.calibration.statistic import Statistic
 
 
@@ -80,7 +81,7 @@ def _p_value(
     one, two = known[a], known[b]
     if one.error is None or two.error is None or one.df is None or two.df is None:
         return 1.0
-    return two_sided(_value(one) - _value(two), math.hypot(one.error, two.error), min(one.df, two.df))
+    return two_sided_p(_value(one) - _value(two), math.hypot(one.error, two.error), min(one.df, two.df))
 
 
 def _value(found: CorrectedMetric) -> float:

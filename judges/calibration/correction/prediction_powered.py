@@ -15,6 +15,7 @@ import numpy as np
 
 from judges.calibration.agreement.binomial import Bounds
 from judges.calibration.agreement.scale import FloatArray, IntArray
+from judges.calibration.distributions import t_half_width
 
 Convention = Literal["unbiased", "plug_in"]
 """unbiased: variances with n − 1, λ free. plug_in: with n (the judge's variance in λ apart), λ kept in [0, 1]."""
@@ -34,9 +35,7 @@ class MeanEstimate:
         return Bounds(self.value - half, self.value + half)
 
     def t_interval(self, level: float = 0.95) -> Bounds:
-        from scipy.special import stdtrit
-
-        half = float(stdtrit(self.df, (1 + level) / 2)) * self.error
+        half = t_half_width(level, self.df) * self.error
         return Bounds(self.value - half, self.value + half)
 
     def p_value(self, null: float = 0.0) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from judges.calibration.agreement.scale import FloatArray, IntArray
+from judges.calibration.correction.chance_strata import as_strata
 from judges.calibration.correction.records import Block, Draw
 
 
@@ -49,7 +50,7 @@ class Sample:
     @classmethod
     def of(cls, block: Block) -> Sample:
         """The sample of a block; weights are finite only where every stratum has a resolved item (`empty_strata`)."""
-        draw = block.draw
+        draw = as_strata(block)
         place = np.flatnonzero(resolved_rows(block.human_terms))
         sizes, of_item = strata_of(draw)
         weights = design_weights(draw)

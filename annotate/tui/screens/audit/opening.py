@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from textual.app import App
 
-from annotate.desk.closed import hidden_from, open_queue
+from annotate.desk.closed import closed_words, hidden_from
 from annotate.desk.desk import Desk
 from annotate.report.facts import Facts, gather
 from annotate.report.options import ReportOptions
@@ -22,8 +22,8 @@ Say = Callable[[str], None]
 def open_audit(app: App[object], desk: Desk, say: Say, *, disagreements: bool = False) -> None:
     """Show the audit, or go on to the disagreements of its first judge, unless the annotator still labels."""
     study, who = desk.ledger.study, desk.annotator
-    if (queue := open_queue(study, who)) is not None:
-        say(f"closed until your queue is done ({queue.words}): what the judge got wrong would colour what is to come")
+    if closed := closed_words(study, who):
+        say(closed)
         return
     options = ReportOptions(made_at=now(), settings=Settings(all_statistics=True), hidden=hidden_from(study, who))
     say(READING)

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 
 from annotate.report.facts import Facts
-from annotate.tui.screens.audit.state import audit_footer, audit_header, audit_pages
+from annotate.tui.screens.audit.state import EXPLAINED, KEYS, audit_footer, audit_header, audit_pages
 from annotate.tui.widgets.lines import Lines
 
 WIDE = 110
@@ -74,8 +74,16 @@ class AuditScreen(Screen[None]):
             self.show_page()
         elif character.lower() == "d":
             self.show_disagreements()
+        elif character == "?" or key == "f1":
+            self._show_keys()
         elif key == "escape" or character.lower() == "q":
             self.leave()
+
+    def _show_keys(self) -> None:
+        from annotate.tui.screens.help.screen import TextScreen
+        from annotate.tui.screens.help.texts import key_lines
+
+        self.app.push_screen(TextScreen("Keys", key_lines(KEYS, EXPLAINED)))
 
     def show_disagreements(self) -> None:
         """Those of the judge and task in hand."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from annotate.desk.cells import cell_width
 from annotate.report.blocks import ScaleRow
@@ -13,7 +14,7 @@ from annotate.report.part_text import part_lines
 from annotate.report.task_section import headline, judge_heading, outcome_words, untested
 from annotate.report.trust_words import danger_sentence, gap_sentence, published_sentence, readers_told, told
 from annotate.report.words import decimal_words, share_words
-from annotate.tui.widgets.spans import Line, Role, Span, cut_line, push_right
+from annotate.tui.widgets.spans import Line, Role, Span, cut_line, keys_line, push_right
 from judges.calibration.plain_words import basis
 from store.safe_text import safe_line, safe_text
 
@@ -21,6 +22,16 @@ LONGEST_NAME = 60
 LONGEST_LINE = 2000
 AXIS = 28
 """Cells of an axis."""
+KEYS: Final = (
+    ("↑ ↓ PgUp PgDn Home End", "Scroll"),
+    ("← →", "Another task or judge"),
+    ("d", "The disagreements of this judge, with their texts"),
+    ("q Esc", "Back"),
+    ("? F1", "These keys"),
+)
+EXPLAINED: Final = (
+    "✓ good enough, ✗ falls short, ? undecided. On the axis ● is the value, ━ its interval, ┃ the threshold.",
+)
 SIGNS = {"good_enough": "✓", "falls_short": "✗", "undecided": "?"}
 
 
@@ -216,11 +227,8 @@ def audit_footer(page: AuditPage, several: bool, width: int) -> Line:
     """The keys of the audit."""
     keys = [("↑ ↓", "scroll"), *([("← →", "other task or judge")] if several else [])]
     keys += [("d", "disagreements")] if page.judge else []
-    keys += [("q", "back")]
-    line: Line = [Span(" ")]
-    for key, what in keys:
-        line += [Span(key, "key"), Span(f" {what}   ", "muted")]
-    return cut_line(line, width)
+    keys += [("?", "keys"), ("q", "back")]
+    return keys_line(keys, width)
 
 
 def _safe(text: str) -> str:

@@ -10,6 +10,8 @@ from textual.screen import Screen
 
 from annotate.report.facts import Facts
 from annotate.tui.screens.disagreements.state import (
+    EXPLAINED,
+    KEYS,
     DisagreementsState,
     disagreements_footer,
     disagreements_header,
@@ -88,8 +90,16 @@ class DisagreementsScreen(Screen[None]):
             self._view.scroll_pages(1 if key == "pagedown" else -1)
         elif key == "space":
             self._toggle()
+        elif character == "?" or key == "f1":
+            self._show_keys()
         elif key == "escape" or character.lower() == "q":
             self.dismiss(None)
+
+    def _show_keys(self) -> None:
+        from annotate.tui.screens.help.screen import TextScreen
+        from annotate.tui.screens.help.texts import key_lines
+
+        self.app.push_screen(TextScreen("Keys", key_lines(KEYS, EXPLAINED)))
 
     def _toggle(self) -> None:
         document = self._view.document

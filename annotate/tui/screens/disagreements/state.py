@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from annotate.desk.actions import HARMS
 from annotate.desk.document import Document
@@ -14,12 +15,20 @@ from annotate.desk.verdict_view import titles
 from annotate.report.disagreements import Disagreement, disagreements, hidden_disagreements
 from annotate.report.facts import Facts
 from annotate.report.words import count
-from annotate.tui.widgets.spans import Line, Span, cut_line, push_right, wrap_lines
+from annotate.tui.widgets.spans import Line, Span, cut_line, keys_line, push_right, wrap_lines
 from judges.benchmarks.benchmark import TaskDefinition
 from store.items import get_items, verdicts_by_item
 from store.records import LabelState
 from store.safe_text import safe_line
 
+KEYS: Final = (
+    ("↑ ↓ Home End", "Another disagreement"),
+    ("PgUp PgDn", "Scroll the item"),
+    ("space", "Open or fold the panel at the top of the view"),
+    ("q Esc", "Back"),
+    ("? F1", "These keys"),
+)
+EXPLAINED: Final = ("≠ people and judge differ, ! dangerous if believed, ‼ and the judge passed it.",)
 READ_AT_ONCE = 32
 REASON_ROWS = 5
 _HARM = dict(HARMS.values())
@@ -135,7 +144,5 @@ def disagreements_header(state: DisagreementsState, width: int) -> Line:
 
 def disagreements_footer(width: int) -> Line:
     """The keys."""
-    line: Line = [Span(" ")]
-    for key, what in (("↑ ↓", "choose"), ("PgUp PgDn", "scroll the item"), ("space", "open, fold"), ("q", "back")):
-        line += [Span(key, "key"), Span(f" {what}   ", "muted")]
-    return cut_line(line, width)
+    keys = (("↑ ↓", "choose"), ("PgUp PgDn", "scroll the item"), ("space", "open, fold"), ("?", "keys"), ("q", "back"))
+    return keys_line(keys, width)

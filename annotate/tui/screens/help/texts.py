@@ -57,6 +57,13 @@ def _key_line(keys: Sequence[str], words: str) -> Line:
     return [Span(f"  {signs:<{_KEY_CELLS}}", "key"), Span(words)]
 
 
+def key_lines(keys: Sequence[tuple[str, str]], told: Sequence[str]) -> list[Line]:
+    """Keys with what they do, then what there is to say."""
+    wide = max(len(key) for key, _ in keys) + 3
+    lines: list[Line] = [[Span(f"  {key:<{wide}}", "key"), Span(words)] for key, words in keys]
+    return [*lines, *(line for words in told for line in ([], [Span(words)]))]
+
+
 def rubric_text(task: TaskDefinition) -> list[Line]:
     """The rubric, and what there is to say where there is none."""
     return markdown_lines(task.rubric) or [[Span("This task has no rubric.", "muted")]]

@@ -7,12 +7,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.app import App, ComposeResult
-from textual.filter import LineFilter
+from textual.app import ComposeResult
 from textual.screen import Screen
 
-from annotate.tui.line_filter import ControlCharacterFilter
-from annotate.tui.screens.judge.state import JudgeView
+from annotate.tui.base_app import OverreadApp, run_to_end
+from annotate.tui.screens.judge.state import EXPLAINED, KEYS, JudgeView
 from annotate.tui.widgets.lines import Lines
 from judges.run import JudgeRun, RunResult
 from store.errors import OverreadError
@@ -27,15 +26,20 @@ class JudgeScreen(Screen[None]):
     """Shows `view`; `s` stops, once more drops what is on its way; `q` leaves when nothing goes on any more."""
 
     AUTO_FOCUS = ""
-    DEFAULT_CSS: ClassVar[str] = "JudgeScreen { padding: 1 2; }"
+    DEFAULT_CSS: ClassVar[str] = """
+    JudgeScreen { overflow: hidden; layout: vertical; }
+    JudgeScreen #header { height: 1; background: $panel; }
+    JudgeScreen #judge { height: 1fr; padding: 1 1 0 1; }
+    JudgeScreen #footer { height: 1; background: $panel; }
+    """
 
     def __init__(self, view: JudgeView) -> None:
         super().__init__()
         self.view = view
-        self._lines = Lines(id="judge")
+        self._header, self._lines, self._footer = Lines(id="header"), Lines(id="judge"), Lines(id="footer")
 
     def compose(self) -> ComposeResult:
-        yield self._lines
+        yield from (self._header, self._lines, self._footer)
 
     def on_mount(self) -> None:
         self.set_interval(EVERY_S, self.paint)
@@ -43,15 +47,36 @@ class JudgeScreen(Screen[None]):
 
     def paint(self) -> None:
         """Show how things stand now."""
-        self._lines.show(self.view.lines())
+        width = self.app.size.width
+        self._header.show([self.view.header(width)])
+        self._lines.show(self.view.lines(), self._lines.top)
+        self._footer.show([self.view.footer(width)])
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.paint)
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
-        key = (event.character or "").lower()
-        if self.view.over and key == "q":
+        event.prevent_default()
+        if self.is_active:
+            self._take(event.key, (event.character or "").lower())
+
+    def _take(self, key: str, character: str) -> None:
+        leaves = character == "q" or key == "escape"
+        if character == "?" or key == "f1":
+            self._show_keys()
+        elif key in ("down", "up"):
+            self._lines.scroll_rows(1 if key == "down" else -1)
+        elif self.view.over and leaves:
             self.app.exit()
-        elif not self.view.over and key in ("s", "q"):
-            self.stop(leave=key == "q")
+        elif not self.view.over and (character == "s" or leaves):
+            self.stop(leave=leaves)
+
+    def _show_keys(self) -> None:
+        from annotate.tui.screens.help.screen import TextScreen
+        from annotate.tui.screens.help.texts import key_lines
+
+        self.app.push_screen(TextScreen("Keys", key_lines(KEYS, EXPLAINED)))
 
     def stop(self, *, leave: bool = False) -> None:
         """Send no further call; asked again, do not wait either."""
@@ -64,34 +89,33 @@ class JudgeScreen(Screen[None]):
         self.paint()
 
 
-class JudgeApp(App[None]):
+class JudgeApp(OverreadApp[None]):
     """Runs judges under the judge screen.
 
     Attributes:
-        results: of all runs. fault: what ended them early. leaves: the app ends with them.
+        results: of all runs. refusal: what ended them early. leaves: the app ends with them.
     """
-
-    TITLE = "overread"
-    ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, work: Callable[[Watch], Awaitable[Sequence[RunResult]]]) -> None:
         super().__init__()
         self.view = JudgeView()
         self.results: Sequence[RunResult] = ()
-        self.fault: BaseException | None = None
+        self.refusal: OverreadError | None = None
         self.leaves = False
+        self._judge_screen = JudgeScreen(self.view)
         self._work = work
-        self._wall = ControlCharacterFilter()
 
     def get_default_screen(self) -> Screen[None]:
-        return JudgeScreen(self.view)
-
-    def get_line_filters(self) -> Sequence[LineFilter]:
-        """Whatever reaches a line of the screen loses its control characters here."""
-        return [*super().get_line_filters(), self._wall]
+        return self._judge_screen
 
     def on_mount(self) -> None:
-        self._task = asyncio.create_task(self._all())
+        self._judging = asyncio.create_task(self._all())
+
+    async def on_unmount(self) -> None:
+        """The terminal is given back; a run that goes on is ended, so that all that was answered is stored."""
+        if self.view.run is not None and not self.view.over:
+            self.view.run.drop()
+        await self._judging
 
     async def _all(self) -> None:
         try:
@@ -99,40 +123,47 @@ class JudgeApp(App[None]):
             refused = [str(result.error) for result in self.results if result.error is not None]
             self.view.fault = refused[0] if refused else self.view.fault
         except OverreadError as error:
-            self.fault, self.view.fault = error, str(error)
+            self.refusal, self.view.fault = error, str(error)
         except Exception as error:
-            self.fault = error
-            self.leaves = True
+            self._handle_exception(error)
         self.view.over = True
-        if isinstance(self.screen, JudgeScreen):
-            self.screen.paint()
+        if not self.is_running:
+            return
         if self.leaves:
             self.exit()
+        else:
+            self._judge_screen.paint()
 
     async def _watch(self, run: JudgeRun) -> RunResult:
         self.view.run = run
+        if not self.is_running:
+            run.stop()
         result = await run.run()
         self.view.results.append(result)
         if result.error is not None:
             self.view.fault = str(result.error)
         return result
 
-    async def action_quit(self) -> None:
+    def action_leave(self) -> None:
         """Ctrl-Q and Ctrl-C stop in good order too."""
         if self.view.over:
             self.exit()
-        elif isinstance(self.screen, JudgeScreen):
-            self.screen.stop(leave=True)
+        else:
+            self._judge_screen.stop(leave=True)
 
 
-def run_judge_app(work: Callable[[Watch], Awaitable[Sequence[RunResult]]]) -> Sequence[RunResult]:
+def run_judge_app(work: Callable[[Watch], Awaitable[Sequence[RunResult]]]) -> tuple[Sequence[RunResult], int]:
     """Show the runs until they are over and the person leaves.
 
+    Returns:
+        What came of the runs, and the exit code: 0, or 128 and the signal that ended the screen.
+
     Raises:
-        BaseException: what ended them early.
+        OverreadError: what ended them early.
+        Exception: a fault of the program ended the screen; what was answered is stored.
     """
     app = JudgeApp(work)
-    app.run()
-    if app.fault is not None:
-        raise app.fault
-    return app.results
+    code = run_to_end(app)
+    if app.refusal is not None:
+        raise app.refusal
+    return app.results, code

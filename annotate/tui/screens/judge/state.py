@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
-from annotate.tui.widgets.spans import Line, Span
+from annotate.tui.widgets.spans import Line, Span, cut_line, keys_line, push_right
 from judges.run import JudgeRun, RunResult, RunState
 from store.safe_text import safe_line
 
@@ -37,22 +38,41 @@ class JudgeView:
     fault: str = ""
 
     def lines(self) -> list[Line]:
-        """Everything, from the top."""
-        lines: list[Line] = [[Span("overread judge", "title")], []]
+        """Everything between header and keys."""
+        lines: list[Line] = []
         for result in self.results:
             lines += [*result_lines(result), []]
         if self.run is not None and not self.over:
             lines += [*run_lines(self.run.scope.task, self.run.asker.judge.name, self.run.state), []]
         if self.fault:
             lines += [[Span(safe_line(text, 300), "warning")] for text in self.fault.splitlines()] + [[]]
-        return [*lines, self._keys()]
+        if self.stopping and not self.over:
+            lines.append([Span("stopping: the calls on their way are waited for", "warning")])
+        return lines
 
-    def _keys(self) -> Line:
-        if self.over:
-            return [Span("q", "key"), Span(" leave")]
-        if self.stopping:
-            return [Span("stopping: the calls on their way are waited for   "), Span("s", "key"), Span(" drop them")]
-        return [Span("s", "key"), Span(" stop   "), Span("q", "key"), Span(" stop and leave")]
+    def header(self, width: int) -> Line:
+        """Which judge, and whether anything goes on."""
+        name = f" · {self.run.asker.judge.name}" if self.run is not None else ""
+        place = "over " if self.over else "running "
+        left = cut_line([Span(safe_line(f" overread judge{name}", 200), "title")], max(width - len(place) - 1, 1))
+        return push_right(left, [Span(place, "title")], width)
+
+    def footer(self, width: int) -> Line:
+        """The keys that mean something now."""
+        keys = [("q", "leave")] if self.over else [("s", "drop the calls" if self.stopping else "stop")]
+        keys += [] if self.over else [("q", "stop and leave")]
+        return keys_line([*keys, ("?", "keys")], width)
+
+
+KEYS: Final = (
+    ("s", "Stop: calls on their way are waited for and stored; once more drops them"),
+    ("q Esc", "Leave; a run that goes on is stopped first"),
+    ("? F1", "These keys"),
+)
+EXPLAINED: Final = (
+    "Every verdict is stored as it comes. The same command goes on where a run was stopped, and pays nothing twice.",
+    "The rate is that of the whole run so far; the cost is that of every call; --max-cost is never passed.",
+)
 
 
 def run_lines(task: str, judge: str, state: RunState) -> list[Line]:
@@ -67,7 +87,7 @@ def run_lines(task: str, judge: str, state: RunState) -> list[Line]:
         [Span(f"rate      {state.rate:.1f}/s   {state.running} calls on their way{left}")],
         [Span(f"verdicts  {state.judged:,} judged   {state.linked:,} same input   {state.given:,} without a call")],
         [Span(f"calls     {state.requests:,}   tokens {state.tokens_in:,} in, {state.tokens_out:,} out")],
-        [Span(f"cost      {money(state)}")],
+        [Span(f"cost      {money(state.spent, state.cap)}")],
         failure_line(state),
     ]
     if state.flagged:
@@ -91,19 +111,18 @@ def result_lines(result: RunResult) -> list[Line]:
     return [
         [Span(safe_line(f"{result.task}, judged by {result.judge}"), "judge"), Span(f"   {OUTCOMES[result.outcome]}")],
         [Span(f"verdicts  {state.read:,} of {state.slots:,}, {state.before:,} before")],
-        [Span(f"calls     {state.requests:,}   cost {money(state)}")],
+        [Span(f"calls     {state.requests:,}   cost {money(state.spent, state.cap)}")],
         failure_line(state),
         *([Span(safe_line(f"the server changed; from then on: {name}: {drift.words}", 400), "warning")]
           for name, drift in result.changes),
     ]  # fmt: skip
 
 
-def money(state: RunState) -> str:
-    """What was spent, and the cap."""
-    if state.spent is None:
+def money(spent: float | None, cap: float | None) -> str:
+    """What was spent in dollars, and the cap."""
+    if spent is None:
         return "unknown: no price for this model"
-    cap = f" of ${state.cap:.2f}" if state.cap is not None else ", no cap"
-    return f"${state.spent:.4f}{cap}"
+    return f"${spent:.4f}" + (f" of ${cap:.2f}" if cap is not None else ", no cap")
 
 
 def clock(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from annotate.desk.actions import HARMS, REASONS, KeyMap
@@ -48,12 +49,12 @@ class Room(NamedTuple):
     wide: bool
 
 
-def decision(desk: Desk, keymap: KeyMap, expecting: Expecting, room: Room, *, names_model: bool) -> list[Line]:
-    """The rows of the pane; `names_model` warns that a text of the item may tell whose answer it is."""
+def decision(desk: Desk, keymap: KeyMap, expecting: Expecting, room: Room, cautions: Sequence[str] = ()) -> list[Line]:
+    """The rows of the pane; `cautions` say what to know of the item's text, as that it may tell whose answer it is."""
     if expecting:
         return wrap_lines(menu(desk.current, expecting, wide=room.wide), room.width)
     top = _top_rows(desk, keymap, room)
-    below = _mark_lines(desk.state, room, names_model=names_model)
+    below = _mark_lines(desk.state, room, cautions)
     return [*top, *_judge_rows(desk, keymap, room, room.height - len(top) - len(below)), *below]
 
 
@@ -234,13 +235,12 @@ def derived_line(title: str, words: str) -> Line:
 # Marks
 
 
-def _mark_lines(state: LabelState, room: Room, *, names_model: bool) -> list[Line]:
+def _mark_lines(state: LabelState, room: Room, cautions: Sequence[str]) -> list[Line]:
     """Tags, harm, note and the rest: one line each where there is room, all in one line where there is not."""
-    signs = [
-        Span("⚠ a text here names a model or a system", "warning") if names_model else None,
+    given = [
+        *(Span(f"⚠ {words}", "warning") for words in cautions),
         *(Span(f"{name}: {words}", "muted") for name, words in marks(state)),
     ]
-    given = [mark for mark in signs if mark is not None]
     if not given:
         return []
     if room.wide:

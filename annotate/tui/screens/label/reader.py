@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,17 +21,17 @@ class Prepared:
     """An item ready to be shown.
 
     Attributes:
-        names_model: a short text of it names a model or a system: it may tell whose answer this is.
+        cautions: what to know of its text before reading it.
     """
 
     item_id: str
     document: Document
     aids: Aids
-    names_model: bool
+    cautions: tuple[str, ...] = ()
 
 
 _NO_TASK = TaskDefinition("", "", "", "nominal", (), ())
-NOTHING = Prepared("", Document(()), Aids(Document(()), _NO_TASK), False)
+NOTHING = Prepared("", Document(()), Aids(Document(()), _NO_TASK))
 
 
 class Reader:
@@ -45,8 +45,8 @@ class Reader:
         self._evidence: tuple[int, ...] = ()
 
     @property
-    def names_model(self) -> bool:
-        return self._shown.names_model
+    def cautions(self) -> tuple[str, ...]:
+        return self._shown.cautions
 
     def show(self, reading: Reading) -> None:
         """Show an item, prepared ahead or now; nothing moves when it is shown already."""
@@ -74,8 +74,9 @@ class Reader:
 
     def _prepare(self, reading: Reading) -> Prepared:
         document = Document(sections_for(reading, self._desk.ledger.study))
-        names_model = any(map(model_names_in, _strings(reading.item.payload.values())))
-        return Prepared(reading.item.item_id, document, Aids(document, reading.task), names_model)
+        return Prepared(
+            reading.item.item_id, document, Aids(document, reading.task), tuple(_cautions(reading, document))
+        )
 
     # Finding
 
@@ -172,6 +173,13 @@ class Reader:
         dialogue = self._shown.aids.dialogue
         self._open(dialogue)
         self._view.jump_to(dialogue, turn)
+
+
+def _cautions(reading: Reading, document: Document) -> Iterator[str]:
+    if any(map(model_names_in, _strings(reading.item.payload.values()))):
+        yield "a text here names a model or a system"
+    if document.is_right_to_left:
+        yield "right-to-left text: your terminal orders it"
 
 
 def _strings(values: Iterable[Any]) -> Iterable[str]:

@@ -51,6 +51,8 @@ WHEN_DONE = frozenset(
         "pace",
         "audit",
         "disagreements",
+        "judge_runs",
+        "retunes",
     }
 )
 """Actions that still mean something when nothing is left to label."""
@@ -147,6 +149,7 @@ class LabelScreen(DeskScreen):
             "scroll_down": lambda: view.scroll_rows(1), "scroll_up": lambda: view.scroll_rows(-1),
             "page_down": lambda: view.scroll_pages(1), "page_up": lambda: view.scroll_pages(-1),
             "audit": self._show_audit, "disagreements": lambda: self._show_audit(disagreements=True),
+            "judge_runs": self._show_judge_runs, "retunes": self._show_retunes,
         }  # fmt: skip
         saying = {name: lambda words=words: self.say(words()) for name, words in says.items()}
         return {**self.common_handlers(), **self.saving(stores), **saying, **shows}
@@ -168,6 +171,16 @@ class LabelScreen(DeskScreen):
             self.desk.message = "no turn chosen: } goes through the turns, ] to the most similar one"
         else:
             self.desk.toggle_evidence(turn)
+
+    def _show_judge_runs(self) -> None:
+        from annotate.tui.screens.judge.opening import open_judge_runs
+
+        open_judge_runs(self.app, self.desk, self.say)
+
+    def _show_retunes(self) -> None:
+        from annotate.tui.screens.retune.opening import open_retunes
+
+        open_retunes(self.app, self.desk, self.say)
 
     def _show_audit(self, *, disagreements: bool = False) -> None:
         from annotate.tui.screens.audit.opening import open_audit
@@ -201,8 +214,8 @@ class LabelScreen(DeskScreen):
     def _show_item(self) -> None:
         self.set_class(self._has_parts, "-parts")
         self._reader.show(self.desk.current)
-        names_model = self._reader.names_model
-        self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, names_model=names_model))
+        cautions = self._reader.cautions
+        self._pane.show(decision(self.desk, self.keymap, self.expecting, self._room, cautions))
         self.show_keys()
         if self.desk.guard.painted_at is None:
             self.call_after_refresh(self._painted)
