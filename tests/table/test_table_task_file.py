@@ -121,7 +121,7 @@ def test_a_broken_task_file_is_told_before_there_is_a_study(
     tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "tasks.toml").write_text(text, encoding="latin-1")
+    (tmp_path / "tasks.toml").write_bytes(text.encode("latin-1"))
     with pytest.raises(InputError, match="no study was made"):
         init(Path("s.duckdb"), "table", Path("tasks.toml"))
     assert "tasks.toml" in capsys.readouterr().err
