@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from judges.retune.promotion import Paired, Prompts, balanced_accuracy, promotion
+from tests.performance.noise import search_by_lot
 
 LABELS = ("supported", "contradicted", "not_stated")
 
@@ -26,3 +27,11 @@ def test_noise_is_promoted_in_at_most_six_of_a_hundred_seeds() -> None:
         curses += found.curse or 0.0
     assert promoted <= 6, promoted
     assert curses / 100 > 0.05, "the choice on val flatters the best"
+
+
+@pytest.mark.slow
+def test_a_whole_search_on_labels_drawn_by_lot_promotes_nothing() -> None:
+    """One seed of `python -m tests.performance.noise`, which counts a hundred."""
+    found = search_by_lot(seed=1, items=160, proposals=3)
+    assert not found.promoted and found.candidates[0].origin == "base"
+    assert found.tally.asked > found.counts["val"] > 20

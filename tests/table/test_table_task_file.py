@@ -91,7 +91,7 @@ def test_every_fault_is_told_at_once(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ('[task]\nlabels = ["a"]\n', "has one label"),
-        ('[task]\nlabels = ["a", "b"]\nkeys = { a = "d" }\n', "key 'd' of label 'a' is an action of the desk"),
+        ('[task]\nlabels = ["a", "b"]\nkeys = { a = "d" }\n', "key 'd' of label 'a' is an action of the desk; free: a"),
         ('[task]\nlabels = ["a", "b"]\nkeys = { a = "up" }\n', "a key of one letter, one digit, or both"),
         ('[task]\nlabels = ["a", "b"]\nlevel = "interval"\n', "a label of it is no number"),
         ("[task]\nlow = 1\nhigh = 0\n", "a low below a high"),

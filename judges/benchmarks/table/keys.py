@@ -56,7 +56,8 @@ def _wanted(given: Mapping[str, str], allowed: Sequence[str], what: str) -> dict
         if not key:
             continue
         if key in RESERVED:
-            raise ValueError(f"{what} {key!r} of label {value!r} is an action of the desk")
+            free = " ".join(allowed)
+            raise ValueError(f"{what} {key!r} of label {value!r} is an action of the desk; free: {free}")
         if key not in allowed:
             raise ValueError(f"{what} {key!r} of label {value!r} is not one of {''.join(allowed)}")
         if key in taken.values():
