@@ -50,9 +50,11 @@ def planted(items: int, seed: int) -> Planted:
 def found(of: Planted, weights: NDArray[np.float64] | None) -> JudgeAgreement:
     n = len(of.people)
     drawn = None if weights is None else DrawnColumns(weights, np.arange(n) % 7)
+    place = SliceColumn(of.place, PLACES)
+    judge = JudgeColumn(of.judge, (), of.scores, {"place of the verdict": place})
     task = TaskColumns(
-        "t", SCALE, {"a": of.people}, np.full(n, NOT_LABELLED, np.int16), {"j": JudgeColumn(of.judge, (), of.scores)},
-        np.ones(n, np.bool_), slices={"place": SliceColumn(of.place, PLACES)}, drawn=drawn,
+        "t", SCALE, {"a": of.people}, np.full(n, NOT_LABELLED, np.int16), {"j": judge}, np.ones(n, np.bool_),
+        slices={"place": place}, drawn=drawn,
     )  # fmt: skip
     return audit_task(task, EVERYTHING).judges["j"]
 
@@ -166,6 +168,12 @@ def test_items_in_no_sample_are_left_out_of_slices() -> None:
     }
     assert inside.more["matthews_correlation"].value == pytest.approx(same.more["matthews_correlation"].value)
     assert replace(inside.correlations["spearman"], dropped={}) == replace(same.correlations["spearman"], dropped={})
+
+
+@pytest.mark.parametrize("weights", [None, np.repeat([1.0, 3.0], 150)], ids=["all alike", "unequal"])
+def test_slices_of_verdicts_are_told_as_those_of_items(weights: NDArray[np.float64] | None) -> None:
+    slices = found(planted(300, 2), weights).slices
+    assert slices["place of the verdict"] == slices["place"]
 
 
 def test_what_a_label_is_worth_is_that_of_all_items() -> None:
