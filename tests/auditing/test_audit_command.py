@@ -34,6 +34,7 @@ def leaning(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return table_study(tmp_path_factory.mktemp("leaning"), rows)
 
 
+@pytest.mark.slow
 def test_the_default_is_short_and_all_is_long(overread_cli: Overread, leaning: Path) -> None:
     short, whole = (overread_cli("--study", leaning, "audit", *more).stdout for more in ((), ("--all",)))
     assert short.startswith("label, judge gpt-4o: The judge misses")
@@ -44,6 +45,7 @@ def test_the_default_is_short_and_all_is_long(overread_cli: Overread, leaning: P
     assert "passes" not in short.split("\n")[0]
 
 
+@pytest.mark.slow
 def test_every_number_of_the_whole_audit_is_a_statistic(overread_cli: Overread, leaning: Path) -> None:
     found = overread_cli("--study", leaning, "audit", "--all", "--json").json()
     task = found["tasks"]["label"]
@@ -98,6 +100,7 @@ def test_labels_beside_the_verdict_are_anchored(overread_cli: Overread, tmp_path
     assert task["dropped"]["labels_not_blind"] == 100
 
 
+@pytest.mark.slow
 def test_dangerous_answers_come_first(overread_cli: Overread, tmp_path: Path) -> None:
     rows = []
     for number in range(60):

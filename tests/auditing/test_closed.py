@@ -24,6 +24,7 @@ def begun(path: Path, labelled: int, items: int = 8) -> None:
             desk.confirm()
 
 
+@pytest.mark.slow
 def test_closed_in_mid_queue_and_open_to_the_lead(overread_cli: Overread, tmp_path: Path) -> None:
     study = tmp_path / "s.duckdb"
     begun(study, 3)

@@ -96,6 +96,7 @@ class TestResamplingByCounts:
         people = (rng.random(len(clusters)) < 0.4).astype(np.int64)
         return people, np.where(rng.random(len(clusters)) < errors, 1 - people, people), clusters
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("clustered", [False, True])
     def test_equals_resampling_items_one_by_one(self, clustered: bool) -> None:
         people, judge, clusters = self.sample()

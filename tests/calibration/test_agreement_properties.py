@@ -116,6 +116,7 @@ def test_which_rater_gave_a_label_does_not_matter(ratings: list[list[str | None]
         )
 
 
+@pytest.mark.slow
 @given(pair_lists)
 def test_values_equal_scikit_learn(rows: list[tuple[str, str]]) -> None:
     from sklearn.metrics import cohen_kappa_score, f1_score, matthews_corrcoef, precision_score, recall_score

@@ -225,6 +225,7 @@ class TestQuantiles:
         expected = np.quantile(people, (0.25, 0.5, 0.9), method="inverted_cdf")
         assert [found[level].value for level in (0.25, 0.5, 0.9)] == pytest.approx(expected)
 
+    @pytest.mark.slow
     def test_intervals_hold_the_truth_and_help_from_a_judge_shortens_them(self) -> None:
         hits, widths = 0, []
         for seed in range(40):

@@ -88,6 +88,7 @@ class TestPublished:
 
 
 class TestSelection:
+    @pytest.mark.slow
     def test_the_guarantee_holds(self) -> None:
         """The true error rate above the threshold exceeds alpha in at most delta of the samples."""
         rng = np.random.default_rng(1)

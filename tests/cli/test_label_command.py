@@ -25,6 +25,7 @@ def study(study_folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_items_that_are_gone_are_no_finished_queue(study: Path, overread_cli: Overread) -> None:
     """A study made anew from its journal has every label and no item."""
     study.unlink()
@@ -51,6 +52,7 @@ def test_some_that_are_gone_are_left_out_and_counted(study: Path, overread_cli: 
         assert labelled.items() <= current_labels(opened).items(), "also the label on an item that is gone"
 
 
+@pytest.mark.slow
 def test_a_folder_where_locks_do_not_hold_is_warned_of_at_every_opening(study: Path, overread_cli: Overread) -> None:
     shared = study.parent / "Dropbox"
     shared.mkdir()
@@ -62,6 +64,7 @@ def test_a_folder_where_locks_do_not_hold_is_warned_of_at_every_opening(study: P
     assert journal_path(path).exists()
 
 
+@pytest.mark.slow
 def test_status_counts_labels_that_came_with_a_file(overread_cli: Overread, tmp_path: Path) -> None:
     rows = [
         {"item_id": f"i{n}", "question": "Q?", "response": f"R{n}", "human": [{"annotator": "dr.li", "label": "yes"}],

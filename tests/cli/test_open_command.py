@@ -28,6 +28,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
+@pytest.mark.slow
 def test_a_failed_open_leaves_nothing_and_the_next_one_starts_afresh(
     run_files: tuple[Path, Path], study_folder: Path, overread_cli: Overread
 ) -> None:

@@ -36,6 +36,7 @@ def folder(study_folder: Path) -> Path:
     return study_folder
 
 
+@pytest.mark.slow
 def test_a_whole_project_reaches_no_network_and_leaves_no_text_where_nobody_looks(
     folder: Path, overread_cli: Overread, no_network: NoNetwork, tmp_path: Path
 ) -> None:
@@ -60,6 +61,7 @@ def test_a_whole_project_reaches_no_network_and_leaves_no_text_where_nobody_look
     assert {name for name in holding - HOLDERS if not name.startswith("out")} == set()
 
 
+@pytest.mark.slow
 def test_the_demo_needs_no_network(study_folder: Path, overread_cli: Overread, no_network: NoNetwork) -> None:
     told = overread_cli("demo", "--no-tui", env=no_network.env)
     assert told.exit_code == 0, told

@@ -40,6 +40,7 @@ def test_without_a_named_study_nothing_is_added() -> None:
     assert as_called("overread label") == "overread label"
 
 
+@pytest.mark.slow
 def test_a_refusal_tells_the_command_for_the_named_study(overread_cli: Overread, tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     overread_cli("init", "runs/s.duckdb", "--benchmark", "halumem", cwd=tmp_path)

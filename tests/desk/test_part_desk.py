@@ -362,6 +362,7 @@ KEYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("task", KEYS)
 def test_undo_and_redo_are_exact_inverses_over_any_keys(make: Make, task: str, seed: int) -> None:

@@ -73,6 +73,7 @@ def test_a_new_act_ends_redo(study: Study) -> None:
     assert desk.message == "nothing to redo"
 
 
+@pytest.mark.slow
 def test_undo_and_redo_cross_restarts(tmp_path: Path) -> None:
     path = tmp_path / "r.duckdb"
     with make_study(path, [qa() for _ in range(30)]) as study:

@@ -44,6 +44,7 @@ def exported(folder: Path, name: str, *options: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.slow
 def test_every_item_says_who_decided_and_how_far_to_trust_it(folder: Path) -> None:
     head, *rows = exported(folder, "v.jsonl", "--format", "verdicts")
     assert head["judge"] == "sample-judge" and head["gate"][0]["state"] == "unlooked"

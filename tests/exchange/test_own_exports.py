@@ -200,6 +200,7 @@ def two_studies(study_folder: Path) -> tuple[Path, Path]:
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EXPORTS)
 def test_every_bad_line_is_named_and_nothing_or_the_rest_comes_in(
     two_studies: tuple[Path, Path], overread_cli: Overread, kind: str

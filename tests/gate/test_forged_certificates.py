@@ -88,6 +88,7 @@ def test_a_baseline_that_was_altered_is_refused(tmp_path: Path) -> None:
         read_baseline(file)
 
 
+@pytest.mark.slow
 def test_the_gate_never_replaces_the_study_nor_looks_when_it_would(tmp_path: Path, overread_cli: Overread) -> None:
     study_of(tmp_path / "a.duckdb", rows_of(BAD)).close()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -59,6 +59,7 @@ def test_an_open_gate_lets_the_full_run_through_and_a_label_more_closes_it(
         assert not gate_state(study, "check", judge.judge_id).open
 
 
+@pytest.mark.slow
 def test_a_closed_gate_refuses_it_and_force_is_said_ever_after(tmp_path: Path, overread_cli: Overread) -> None:
     path = make(tmp_path)
     with serving(lenient) as server:
@@ -110,6 +111,7 @@ def run_all(overread: Overread, path: Path, server: ChatServer, *more: str) -> O
     return overread("--study", path, "judge", *model, *more, cwd=path.parent)
 
 
+@pytest.mark.slow
 def test_a_changed_judge_judges_its_anchors_first_and_is_refused_for_what_it_gets_wrong(
     certified: Path, overread_cli: Overread
 ) -> None:

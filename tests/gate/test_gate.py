@@ -144,6 +144,7 @@ def test_which_label_says_right_is_not_the_order_they_are_listed_in(tmp_path: Pa
     assert "30 of 94" in found.why
 
 
+@pytest.mark.slow
 def test_looks_are_counted_once_each_and_after_five_it_does_not_open(tmp_path: Path) -> None:
     with study_of(tmp_path / "a.duckdb", rows_of(GOOD)) as study:
         assert looked(study).tasks[0].look == looked(study, at="2026-04-01T09:00:00+01:00").tasks[0].look == 1
@@ -228,6 +229,7 @@ def test_junit_and_markdown_hold_hostile_names(tmp_path: Path) -> None:
     assert "\x1b" not in gate_markdown(gate) and "g\\|\\<b\\>" in gate_markdown(gate)
 
 
+@pytest.mark.slow
 def test_the_command_tells_and_exits_and_its_json_is_that_of_the_design(tmp_path: Path, overread_cli: Overread) -> None:
     study_of(tmp_path / "a.duckdb", rows_of(GOOD)).close()
     found = overread_cli("gate", "--json", "--write", "c.json", "--junit", "c.xml", "--markdown", "c.md", cwd=tmp_path)

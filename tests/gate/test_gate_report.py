@@ -35,6 +35,7 @@ def texts(study: Study) -> Sequence[str]:
     return ["".join(rendered(document, kind)) for kind in ("html", "markdown")]
 
 
+@pytest.mark.slow
 def test_a_closed_gate_and_a_forced_run_are_in_the_report(tmp_path: Path) -> None:
     with study_of(tmp_path / "s.duckdb", rows_of(pairs_of(60, 0, 60, 40))) as study:
         for text in texts(study):

@@ -45,6 +45,7 @@ SHEET_PLACES = places(users())
 VERDICT_PLACES = places(stat())
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     in_sheet=st.lists(st.tuples(st.sampled_from(SHEET_PLACES), odd_values), max_size=3),

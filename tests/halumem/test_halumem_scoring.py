@@ -145,6 +145,7 @@ def test_a_file_that_does_not_say_what_its_records_say_is_found_out(tmp_path: Pa
     assert differences(imported.as_coded(), official) == ["memory_integrity/recall(all)"]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_the_order_of_records_does_not_matter(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
@@ -383,6 +384,7 @@ LABELS = {
 }
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(data=st.data())
 def test_overridden_scores_are_those_of_the_file_edited_by_hand(

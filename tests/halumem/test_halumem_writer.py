@@ -226,6 +226,7 @@ def test_the_patched_file_scores_what_overridden_scores(
     assert plain.as_coded() == value["overall_score"] == imported.overridden()
 
 
+@pytest.mark.slow
 def test_a_long_run_comes_in_small_pieces(tmp_path: Path) -> None:
     people: list[dict[str, Any]] = []
     value: dict[str, Any] = {name: [] for name in stat()}

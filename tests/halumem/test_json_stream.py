@@ -202,6 +202,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     rows=st.lists(st.dictionaries(st.text("abc", max_size=2), json_values, max_size=4), max_size=6),
@@ -239,6 +240,7 @@ def test_places_are_those_of_the_text(
     assert [lines[e.line - 1][e.column - 1 :].startswith(f'{{"n": {e.index}}}') for e in elements] == [True] * 4
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_whatever_the_size_of_the_file(tmp_path: Path) -> None:
     record = {"text": "x" * 900, "n": 1}
     path = tmp_path / "large.json"

@@ -40,6 +40,7 @@ def study(tmp_path: Path) -> Path:
     return make_study(tmp_path, values)
 
 
+@pytest.mark.slow
 def test_out_and_in_again_at_half_the_price(study: Path, tmp_path: Path, overread_cli: Overread) -> None:
     out = tmp_path / "calls.jsonl"
     base = ("--study", study, "judge")

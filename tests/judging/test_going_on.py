@@ -157,6 +157,7 @@ def test_another_model_splits_the_judge_and_the_labelled_anchors_are_judged_agai
         assert served == [("test-model-1", names[0]), ("test-model-2", names[1])]
 
 
+@pytest.mark.slow
 def test_a_new_fingerprint_is_a_change_unless_only_the_model_counts(tmp_path: Path) -> None:
     script = changing(5, always("CORRECT"), system_fingerprint="fp_2")
     for split_by, judges_found in (("fingerprint", 2), ("model", 1), ("never", 1)):

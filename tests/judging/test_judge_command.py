@@ -35,6 +35,7 @@ def test_a_dry_run_says_calls_tokens_and_cost_and_calls_nobody(study: Path, over
     assert (price["input"], price["output"]) == (2.5, 10.0) and price["as_of"] and "providers" in price["source"]
 
 
+@pytest.mark.slow
 def test_a_run_prints_json_alone_and_the_audit_knows_the_judge(study: Path, overread_cli: Overread) -> None:
     with serving(always("CORRECT")) as server:
         done = overread_cli("--study", study, "judge", "--model", "org/my-model", "--base-url", server.url, "--json")
@@ -45,6 +46,7 @@ def test_a_run_prints_json_alone_and_the_audit_knows_the_judge(study: Path, over
     assert overread_cli("--study", study, "doctor").exit_code == 0
 
 
+@pytest.mark.slow
 def test_the_key_comes_from_the_environment_and_is_nowhere_in_the_study(study: Path, overread_cli: Overread) -> None:
     refused = overread_cli("--study", study, "judge", "--model", "m")
     assert refused.exit_code == 1 and "no key in OPENAI_API_KEY" in refused.stderr
@@ -58,6 +60,7 @@ def test_the_key_comes_from_the_environment_and_is_nowhere_in_the_study(study: P
         assert b"sk-very-secret" not in file.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_cap_needs_a_price_and_ends_the_run_with_no(study: Path, overread_cli: Overread) -> None:
     with serving(always("CORRECT")) as server:
         base = ("--study", study, "judge", "--model", "mine", "--base-url", server.url)
@@ -126,6 +129,7 @@ def test_a_price_is_that_of_the_very_model_and_the_users_own_stands_first(tmp_pa
         assert table.price_of(dearer) is None, "a cap must not trust the price of a cheaper model"
 
 
+@pytest.mark.slow
 def test_rubrics_are_journaled_and_survive_a_lost_database(study: Path, overread_cli: Overread) -> None:
     with serving(always("CORRECT")) as server:
         overread_cli("--study", study, "judge", "--model", "m", "--base-url", server.url)

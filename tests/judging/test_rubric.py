@@ -110,6 +110,7 @@ def test_plain_texts_are_not_flagged_and_not_changed(text: str) -> None:
     assert neutralised(text) == text
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_neutralising_is_done_once_and_leaves_nothing_that_looks_like_an_answer(text: str) -> None:
     once = neutralised(text)

@@ -165,6 +165,7 @@ def test_a_run_of_the_same_judge_asks_for_nothing_that_a_search_has_paid_for(tmp
         assert costs == [(run.state.slots,)]
 
 
+@pytest.mark.slow
 def test_every_answer_is_kept_as_it_comes(tmp_path: Path) -> None:
     """When one answer is on its way, those before it are in the study: a kill takes nothing that was paid for."""
     kept: list[int] = []
@@ -199,6 +200,7 @@ def test_a_reflector_that_pastes_items_is_refused_and_the_test_stays_sealed(tmp_
         assert judge_prompt(study, task_definitions(study)[TASK]).version == before
 
 
+@pytest.mark.slow
 def test_a_judge_that_guesses_is_not_promoted(tmp_path: Path) -> None:
     with small_table(tmp_path / "s.duckdb") as study, serving(Models(noise=True)) as server:
         result = retuned(study, server, Settings(proposals=4, examples=0))
@@ -213,6 +215,7 @@ def test_estimate_labels_alone_are_no_labels_to_tune_on(tmp_path: Path) -> None:
         assert "--stream learn" in refused.value.hint
 
 
+@pytest.mark.slow
 def test_a_better_prompt_is_promoted_and_every_candidate_is_in_the_study(tmp_path: Path) -> None:
     with small_table(tmp_path / "s.duckdb", notes=30) as study, serving(Models()) as server:
         result = retuned(study, server, Settings(proposals=3, examples=0))

@@ -91,6 +91,7 @@ def test_ranks_that_labels_cannot_tell_apart_are_said_and_less_is_better_where_i
         assert best.system == "a"
 
 
+@pytest.mark.slow
 def test_two_judges_on_the_same_labels(tmp_path: Path) -> None:
     study, planted = study_of(tmp_path, Plant(items=400, judges=(JUDGE, "other"), wrong=0.12))
     with study:
@@ -120,6 +121,7 @@ def test_judges_are_not_compared_item_by_item_where_items_weigh_differently(tmp_
     ]
 
 
+@pytest.mark.slow
 def test_rates_of_one_system_are_carried_to_another_and_said_to_be(tmp_path: Path) -> None:
     study, planted = study_of(tmp_path)
     with study:

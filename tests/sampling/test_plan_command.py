@@ -91,6 +91,7 @@ def test_measured_seconds_leave_the_reading_of_a_shared_text_apart(tmp_path: Pat
 # --- frozen ---
 
 
+@pytest.mark.slow
 def test_a_plan_is_frozen_before_the_first_label_and_score_says_whether_it_is_kept(tmp_path: Path) -> None:
     planted = plant(tmp_path / "s.duckdb", Plant(items=200))
     frozen = overread("plan", *ONE, "--freeze", "--n", "60", "--threshold", "recall=0.9", "--json", cwd=tmp_path)
@@ -153,6 +154,7 @@ def test_exclusions_and_plans_come_before_draws_and_labels(tmp_path: Path) -> No
         assert plan is not None and plan.n == {"qa": 20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

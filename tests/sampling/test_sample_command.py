@@ -90,6 +90,7 @@ def test_confidence_is_audited_a_threshold_kept_and_what_falls_below_is_queued(t
         assert list_draws(study)[-1].settings["chosen_by"] == "abstained"
 
 
+@pytest.mark.slow
 def test_where_chances_differ_no_threshold_is_promised(tmp_path: Path) -> None:
     planted = plant(tmp_path / "s.duckdb", Plant(items=200))
     with Study.open(planted.path) as study:
@@ -102,6 +103,7 @@ def test_where_chances_differ_no_threshold_is_promised(tmp_path: Path) -> None:
     assert found["confidence"]["brier"]["value"] is not None
 
 
+@pytest.mark.slow
 def test_without_stated_confidence_repeats_speak(tmp_path: Path) -> None:
     planted = plant(tmp_path / "s.duckdb", Plant(items=100, confidence=False, repeats=5, wrong=0.25))
     made = overread("sample", "--n", "100", "--json", cwd=tmp_path).json()
@@ -113,6 +115,7 @@ def test_without_stated_confidence_repeats_speak(tmp_path: Path) -> None:
     assert bins[0]["agreement"] < bins[-1]["agreement"]
 
 
+@pytest.mark.slow
 def test_label_says_which_of_several_draws_it_serves(tmp_path: Path) -> None:
     plant(tmp_path / "s.duckdb", Plant(items=40))
     first = overread("sample", "--n", "10", "--json", cwd=tmp_path).json()["draw_id"]

@@ -41,6 +41,7 @@ def label(desk: Desk, count: int) -> None:
         desk.choose(Choice("", str(state.value)))
 
 
+@pytest.mark.slow
 def test_labels_on_all_items_give_what_people_say_without_an_interval_to_speak_of(study: Study) -> None:
     with study:
         desk = sit_down(study, "a", mode="never", seed=1)

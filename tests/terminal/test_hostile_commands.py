@@ -28,6 +28,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["status", "status --json", "audit --json", "score", "score --json"])
 def test_no_command_prints_a_control_character_of_a_name(study: Path, command: str) -> None:
     told = overread("--study", study, *command.split())
@@ -71,6 +72,7 @@ def test_label_with_its_input_closed_says_so(study: Path) -> None:
     assert "nothing to read keys from" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_output_that_takes_nothing_ends_the_command_with_a_reason(study: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full here")

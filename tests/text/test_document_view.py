@@ -321,6 +321,7 @@ def hostile_text(source: random.Random) -> str:
     return "".join(source.choice(pieces)() for _ in range(source.randrange(60)))
 
 
+@pytest.mark.slow
 async def test_no_control_character_of_hostile_text_reaches_a_strip() -> None:
     source = random.Random(20251130)
     app = Host()

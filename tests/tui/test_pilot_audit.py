@@ -68,6 +68,7 @@ async def test_open_when_done_without_what_stays_hidden(study: Study) -> None:
         assert person.app.screen is person.app.label_screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_on_its_own_with_hostile_texts(tmp_path: Path, size: tuple[int, int]) -> None:
     specs = [qa("Correct" if n % 3 else "Omission", question=f"{HOSTILE} {n}", response=HOSTILE) for n in range(30)]

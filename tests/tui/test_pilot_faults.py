@@ -61,6 +61,7 @@ async def test_hostile_texts_are_shown_as_text_and_no_click_runs_anything(
         assert "TITLE" not in person.app.title
 
 
+@pytest.mark.slow
 async def test_a_click_beside_an_open_note_does_not_lose_it(hostile: Study) -> None:
     async with at_desk(hostile, "never", size=WIDE) as person:
         item = person.item

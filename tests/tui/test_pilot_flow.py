@@ -111,6 +111,7 @@ async def test_policy_assisted_shows_the_verdict_first_and_enter_confirms_it(
         assert blind_labels(study) == {}
 
 
+@pytest.mark.slow
 @SIZES
 async def test_policy_block_reviews_ten_items_disagreements_first(study: Study, size: tuple[int, int]) -> None:
     async with at_desk(study, "block", size=size) as person:

@@ -39,6 +39,7 @@ async def press(person: Person, text: str) -> None:
     await person.press(*keys_of(text))
 
 
+@pytest.mark.slow
 @SIZES
 async def test_a_grid_key_by_key(make: Make, size: Size) -> None:
     async with at_desk(make("mcd"), "never", size=size) as person:
@@ -132,6 +133,7 @@ async def test_a_held_key_answers_one_cell(make: Make) -> None:
         assert sum(len(row) for row in cells.values()) == 3, "one of the held, two that were pressed anew"
 
 
+@pytest.mark.slow
 async def test_leaving_and_coming_back_finds_the_half_given_grid(make: Make) -> None:
     study = make("mcd")
     async with at_desk(study, "never") as person:
@@ -227,6 +229,7 @@ async def label_until_revealed(person: Person, keys: str) -> None:
         await press(person, keys)
 
 
+@pytest.mark.slow
 @SIZES
 async def test_the_judge_stands_beside_the_label_part_by_part(make: Make, size: Size) -> None:
     async with at_desk(make("mcd", 8), "item", size=size) as person:

@@ -78,6 +78,7 @@ async def choose(person: Person, words: str) -> None:
     await person.pilot.pause(0.2)
 
 
+@pytest.mark.slow
 async def test_a_palette_entry_does_what_its_key_does(study: Study) -> None:
     async with at_desk(study, "never", size=WIDE) as person:
         item = person.item
@@ -92,6 +93,7 @@ async def test_a_palette_entry_does_what_its_key_does(study: Study) -> None:
         assert "Rubric: Question answering" in person.rows[0]
 
 
+@pytest.mark.slow
 async def test_the_palette_acts_in_the_review_when_it_was_opened_there(study: Study) -> None:
     async with at_desk(study, "block", size=WIDE) as person:
         for _ in range(10):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from annotate.tui.screens.judge import runs
 from annotate.tui.screens.judge.runs import RunsState
 from annotate.tui.screens.judge.runs_screen import JudgeRunsScreen
@@ -52,6 +54,7 @@ async def settle(person: Person) -> None:
         await person.pilot.pause(0.01)
 
 
+@pytest.mark.slow
 async def test_closed_in_mid_queue_open_when_done(tmp_path: Path) -> None:
     with make_study(tmp_path / "s.duckdb", [qa("Omission") for _ in range(3)]) as study:
         async with at_desk(study, "never") as person:

@@ -117,6 +117,7 @@ async def test_a_note_that_could_not_be_saved_is_not_lost(study: Study) -> None:
         assert person.kinds == ["mark"]
 
 
+@pytest.mark.slow
 async def test_leaving_with_an_open_note_that_cannot_be_saved_asks_first(study: Study) -> None:
     async with at_desk(study, "never") as person:
         item = person.item

@@ -22,6 +22,7 @@ OPENERS: dict[str, tuple[Sequence[str], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opener", OPENERS)
 async def test_resizing_while_something_is_open_keeps_it(study: Study, opener: str) -> None:
     keys, words = OPENERS[opener]
@@ -83,6 +84,7 @@ async def test_the_decision_stands_in_the_same_place_before_and_after_the_label(
             assert [row for row, text in enumerate(person.rows) if "Judge  " in text] == judge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [NARROW, WIDE, (60, 20)], ids=["80x24", "140x45", "60x20"])
 @pytest.mark.parametrize(
     "annotator", ["li", "Professor Dr. Maria-Theresia von Habsburg", "欧阳医生与司马医生", "د. ليلى"]
