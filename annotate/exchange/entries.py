@@ -84,7 +84,7 @@ _WIDTH = len(STATE_COLUMNS.split(","))
 _QUERY = f"""
     SELECT l.item_id, l.content_hash, l.annotator, l.round, l.mode, l.body->>'at', l.draw_id, l.rubric_version,
         coalesce(t.active_ms, 0), b.body->>'at', r.policy, r.body->>'at', r.verdicts_shown,
-        coalesce(l.body->>'linked_to', ''), {_PREFIXED}, {_BLIND}
+        CASE WHEN contains(l.body, '"linked_to":') THEN l.body->>'linked_to' ELSE '' END, {_PREFIXED}, {_BLIND}
     FROM current_labels l
     JOIN current_items i USING (item_id)
     LEFT JOIN blind_labels b ON b.item_id = l.item_id AND b.annotator = l.annotator AND b.round = l.round

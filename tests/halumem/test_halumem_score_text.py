@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,8 @@ def test_medium_and_long_stand_side_by_side(study_folder: Path, overread_cli: Ov
     rows = [" ".join(line.split()) for line in text.partition("side by side")[2].splitlines()]
     assert "long-run (long) medium-run (medium)" in rows
     assert "there but not used 1 (50%) 0 (0%)" in rows
-    assert "its evidence extracted 0.50 0.01–0.99 n 2 0.00 0.00–0.97 n 1" in rows
+    extracted = r"its evidence extracted 0\.50 0\.01–0\.99 n 2 0\.00 0\.00–0\.9[78] n 1"  # 0.975, rounded either way
+    assert any(re.fullmatch(extracted, row) for row in rows)
     found = overread_cli("score", "--json").json()
     assert {name: system["regime"] for name, system in found["systems"].items()} == {
         "medium-run": "medium",
