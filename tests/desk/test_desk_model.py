@@ -414,4 +414,4 @@ def test_any_sequence_of_acts_equals_the_model(draws: RevealPolicy, policy: Reve
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("draws", "policy"), SITTINGS)
 def test_many_long_sequences_equal_the_model(draws: RevealPolicy, policy: RevealPolicy) -> None:
-    _run(draws, policy, examples=40, steps=80)
+    _run(draws, policy, examples=25, steps=80)
