@@ -1,6 +1,6 @@
 """CPU time and peak memory of `audit`, run by run beside another command.
 
-    python -m tests.performance.auditing [FILE.jsonl] [--study FILE.duckdb] [--against "judgegate verify …"] [--times 7]
+    python -m tests.performance.auditing [--table FILE.jsonl] [--study FILE.duckdb] [--against "judgegate verify …"]
 
 The whole process counts, reading included. Runs of both take turns, so that a busy machine slows both; the least CPU
 time of each is compared. A table's rows are imported first, unmeasured; without a file the sample's are.
@@ -61,14 +61,14 @@ def imported(file: Path, folder: Path) -> Path:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", nargs="?", type=Path, default=SAMPLE, help="a table to import")
+    parser.add_argument("--table", type=Path, default=SAMPLE, help="a table to import")
     parser.add_argument("--study", type=Path, help="a study that has been imported, instead of a table")
     parser.add_argument("--judge", default="", help="audit this judge alone")
     parser.add_argument("--against", default="", help="the other command")
     parser.add_argument("--times", type=int, default=7)
     asked, _ = parser.parse_known_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
-        study = asked.study or imported(asked.file, Path(folder))
+        study = asked.study or imported(asked.table, Path(folder))
         only = ["--judge", asked.judge] if asked.judge else []
         runs = {"overread": Runs(overread_command("--study", str(study), "audit", *only))}
         if asked.against:

@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--latency", type=float, default=0.5)
-    given = parser.parse_args()
+    given, _ = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder, server_process(given.latency) as address:
         with Study.open(make_study(Path(folder), rows(given.items))) as study:
             seconds, memory = asyncio.run(measured(study, address, given.concurrency))

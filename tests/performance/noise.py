@@ -120,7 +120,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--items", type=int, default=200)
     parser.add_argument("--proposals", type=int, default=8)
-    given = parser.parse_args()
+    given, _ = parser.parse_known_args()
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # of connections that end with their server
     outcomes: Counter[str] = Counter()
     promoted = tested = 0

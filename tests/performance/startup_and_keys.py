@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.performance", description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="whole runs of each program")
     parser.add_argument("--keys", type=int, default=40, help="keys in each run")
-    given = parser.parse_args(arguments)
+    given, _ = parser.parse_known_args(arguments)
     engines = ", ".join(f"{name} {version(name)}" for name in ("textual", "duckdb"))
     print(f"{COLUMNS}x{ROWS}, python {sys.version.split()[0]}, {engines}")
     with tempfile.TemporaryDirectory(prefix="overread-performance-") as folder:
