@@ -541,6 +541,12 @@ class JudgeRun:
         ]
         return self.asker.kept(self.study, asked) if asked else {}
 
+    def known(self, jobs: Sequence[Job]) -> tuple[set[tuple[str, int]], set[tuple[str, int]]]:
+        """Of these jobs' (hash, repetition) those whose verdict is taken over from an identical input that was judged
+        before, and those that a search has paid for."""
+        same = self._known_inputs(jobs)
+        return set(same), set(self._answered(jobs, same))
+
     async def _without_asking(
         self, job: Job, same: Mapping[tuple[str, int], VerdictRecord], kept: Mapping[tuple[str, int], Outcome]
     ) -> bool:
