@@ -141,11 +141,13 @@ def retune(
 def same_server(reflect: JudgeOptions, served: JudgeOptions, room: int) -> JudgeOptions:
     """The judge's own model, served here, as the one that proposes.
 
-    Half of its context is left for the question: a small model may repeat itself until nothing is left, for minutes.
+    Half of its context is left for the question. A small model repeats a line until it is cut off, for minutes;
+    llama.cpp can make long repetitions improbable ("DRY" sampling).
     """
     return replace(
         reflect, model=served.model, base_url=served.base_url, key_variable=served.key_variable,
         identity=served.identity, max_tokens=min(reflect.max_tokens, room // 2),
+        extra={"dry_multiplier": 0.8},
     )  # fmt: skip
 
 

@@ -123,4 +123,5 @@ def test_a_model_served_here_keeps_half_its_context_for_the_question_when_it_pro
         "small", "http://127.0.0.1:9/v1", "KEY", {"file": "abc"},
     )  # fmt: skip
     assert (own.max_tokens, own.temperature) == (1536, 1.0)
+    assert own.extra == {"dry_multiplier": 0.8}, "no line over and over"
     assert same_server(reflect, served, 32768).max_tokens == 8192
