@@ -184,6 +184,7 @@ class TestSlices:
         assert slice_tests(SCALE, people, people, {"kind": values}) == []
 
     def test_newcombe(self) -> None:
-        """Newcombe 1998, table II (a): 56/70 less 48/80."""
-        found = newcombe(48, 80, 56, 70)
-        assert found == pytest.approx((0.0524, 0.3339), abs=5e-5)
+        """Newcombe 1998, table II, method 10: 56/70 less 48/80, 9/10 less 3/10, 10/10 less 0/20."""
+        assert newcombe(48, 80, 56, 70) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+        assert newcombe(3, 10, 9, 10) == pytest.approx((0.1705, 0.8090), abs=5e-5)
+        assert newcombe(0, 20, 10, 10) == pytest.approx((0.6791, 1.0), abs=5e-5)
