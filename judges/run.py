@@ -174,6 +174,13 @@ class Job(NamedTuple):
     anchor: JudgeRecord | None = None
 
 
+class Known(NamedTuple):
+    """What needs no call, by (prompt, repetition): the verdict on an identical input; what a search had answered."""
+
+    same: Mapping[tuple[str, int], VerdictRecord]
+    kept: Mapping[tuple[str, int], Outcome]
+
+
 class JudgeRun:
     """One run of one judge over one task. `state` may be read at any time; `stop()` ends it in good order."""
 
@@ -332,8 +339,8 @@ class JudgeRun:
 
     async def _settle(self, job: Job, outcome: Outcome, *, kept: bool = False) -> None:
         """Store a verdict, and those that follow it; `kept` when no call was made for it."""
-        served = served_by_answer(outcome.answer)
-        judge = self.family.record_of(served) if served is not None else job.anchor or self.asker.judge
+        failed = served_by_answer(outcome.answer) is None
+        judge = job.anchor if failed and job.anchor is not None else self.identity_of(outcome)
         await self._make_known(judge)
         judged = judged_of(job, outcome, judge.judge_id)
         self._remember((job.prepared.hash, job.repetition), judged.verdict)
@@ -501,13 +508,21 @@ class JudgeRun:
         """All slots of the scope."""
         return count_items(self.study, self.scope.task, self.scope.which) * self.scope.repeats
 
-    def pages(self) -> Iterator[list[Job]]:
-        """What has no verdict yet, page by page, identical inputs included; for estimates and batch files."""
+    def pages(self) -> Iterator[tuple[list[Job], Known]]:
+        """What has no verdict yet, page by page, and what of it needs no call; for estimates and batch files.
+
+        Inputs that are identical to one another are all there.
+        """
         after = PageKey()
         while (found := self._page(after))[0]:
             last = found[0][-1]
             after = PageKey(last.system, last.position, last.item_id)
-            yield found[1]
+            yield found[1], self._known(found[1])
+
+    def identity_of(self, outcome: Outcome) -> JudgeRecord:
+        """The judge that an answer belongs to: the one asked for, or what its server has become."""
+        served = served_by_answer(outcome.answer)
+        return self.family.record_of(served) if served is not None else self.asker.judge
 
     async def _jobs(self) -> AsyncGenerator[Job, None]:
         """What has to be asked, page by page, the next page read while this one is asked."""
@@ -519,10 +534,9 @@ class JudgeRun:
                 last = items[-1]
                 after = PageKey(last.system, last.position, last.item_id)
                 page = asyncio.create_task(asyncio.to_thread(self._page, after))
-                same = await asyncio.to_thread(self._known_inputs, jobs, self.family.judge_ids)
-                kept = await asyncio.to_thread(self._answered, jobs, same)
+                known = await asyncio.to_thread(self._known, jobs)
                 for job in jobs:
-                    if not await self._without_asking(job, same, kept):
+                    if not await self._without_asking(job, known):
                         yield job
         finally:
             with contextlib.suppress(Exception):
@@ -562,6 +576,10 @@ class JudgeRun:
                 self.state.skipped += self.scope.repeats
         return jobs
 
+    def _known(self, jobs: Sequence[Job]) -> Known:
+        same = self._known_inputs(jobs, self.family.judge_ids)
+        return Known(same, self._answered(jobs, same))
+
     def _known_inputs(self, jobs: Sequence[Job], judge_ids: Sequence[str]) -> dict[tuple[str, int], VerdictRecord]:
         hashes = {job.prepared.hash for job in jobs if job.prepared.hash}
         return same_inputs(self.study, hashes, judge_ids) if hashes else {}
@@ -579,9 +597,7 @@ class JudgeRun:
         ]
         return self.asker.kept(self.study, asked) if asked else {}
 
-    async def _without_asking(
-        self, job: Job, same: Mapping[tuple[str, int], VerdictRecord], kept: Mapping[tuple[str, int], Outcome]
-    ) -> bool:
+    async def _without_asking(self, job: Job, known: Known) -> bool:
         """Settle what needs no call: given by a rule of the benchmark, or the same as what was asked before."""
         if job.prepared.given is not None:
             judged = judged_of(job, job.prepared.given, self.asker.judge.judge_id)
@@ -589,12 +605,12 @@ class JudgeRun:
             await self._store_soon(judged)
             return True
         key = (job.prepared.hash, job.repetition)
-        if known := same.get(key) or self._recent.get(key):
-            linked = linked_of(job, known, job.prepared.hash)
+        if verdict := known.same.get(key) or self._recent.get(key):
+            linked = linked_of(job, verdict, job.prepared.hash)
             self._count(linked)
             await self._store_soon(linked)
             return True
-        if (found := kept.get(key)) is not None:
+        if (found := known.kept.get(key)) is not None:
             await self._settle(job, found, kept=True)
             return True
         if key in self._followers:
