@@ -55,8 +55,7 @@ def estimate(study: Study, run: JudgeRun, samples: int, in_shard: int = 0) -> Es
     answered: set[tuple[int, int]] = set()
     linked = given = flagged = tokens = slots_open = kept = 0
     at_most = 0.0
-    for jobs in run.pages():
-        same, paid = run.known(jobs)
+    for jobs, known in run.pages():
         for job in jobs:
             slots_open += 1
             flagged += bool(job.prepared.signs)
@@ -64,10 +63,10 @@ def estimate(study: Study, run: JudgeRun, samples: int, in_shard: int = 0) -> Es
                 given += 1
                 continue
             key = (int(job.prepared.hash[:15], 16), job.repetition)
-            if key in asked or key in answered or (job.prepared.hash, job.repetition) in same:
+            if key in asked or key in answered or (job.prepared.hash, job.repetition) in known.same:
                 linked += 1
                 continue
-            if (job.prepared.hash, job.repetition) in paid:
+            if (job.prepared.hash, job.repetition) in known.kept:
                 kept += 1
                 answered.add(key)
                 continue
