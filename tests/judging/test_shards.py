@@ -7,6 +7,7 @@ import pickle
 import re
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -18,7 +19,15 @@ import pytest
 
 from annotate.cli.judge import require_engine, take_in_lost_shards
 from judges.backends.answer import Question
-from judges.backends.ray_cluster import Cluster, Reply, Worker, ray_cluster, shard_size
+from judges.backends.ray_cluster import (
+    Cluster,
+    Reply,
+    Worker,
+    _private_folder,
+    ray_cluster,
+    remove_left_behind,
+    shard_size,
+)
 from judges.collect import task_definitions
 from judges.run import JudgeRun, RunResult, Scope, Store
 from judges.setup import chat_backend, cluster_backend, make_askers, make_budget
@@ -28,7 +37,7 @@ from store.judging import Judged
 from store.repair import rebuild
 from store.shards import ShardStore, TakenIn, shard_folder, take_in_shards, write_shard
 from store.study import Study
-from tests.commands import Overread
+from tests.commands import ROOT, Overread
 from tests.judging.chat_server import ChatServer, Request, always, completion, serving, verdict
 from tests.judging.chat_server import Reply as HttpReply
 from tests.judging.conftest import make_study, rows
@@ -227,6 +236,26 @@ class InThisProcess:
             return reply
 
         return type("actor", (), {"start": Method(worker.start), "ask": Method(ask)})
+
+
+@pytest.mark.slow
+def test_only_the_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
+    code = """if True:
+        import os, signal
+        from judges.backends.ray_cluster import _private_folder
+        with _private_folder() as folder:
+            print(folder, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)"""
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, check=False)
+    killed = Path(said.stdout.decode().strip())
+    assert killed.is_dir() and killed.name.startswith("or-")
+    (foreign := tmp_path / "or-foreign").mkdir()
+    with _private_folder() as alive:
+        assert not killed.exists(), "the next run takes it away"
+        for place in (tmp_path, alive.parent):
+            remove_left_behind(place)
+        assert foreign.is_dir() and alive.is_dir()
+    assert not alive.exists()
 
 
 def judge_on_workers(
