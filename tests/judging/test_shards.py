@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from annotate.cli.judge import require_engine, take_in_lost_shards
+from annotate.report.status import status_lines, study_status
 from judges.backends.answer import Question
 from judges.backends.ray_cluster import (
     Cluster,
@@ -100,12 +101,13 @@ def test_lost_between_shard_and_study_nothing_is_paid_for_again(ten: Study, caps
     with serving(always("CORRECT")) as server:
         judge_by(CrashBeforeTakingIn(), ten, server)
         assert (fates(ten), server.count) == ({}, 10)
+        assert "of a lost run wait" in "\n".join(status_lines(study_status(ten)))
         (half := shard_folder(ten) / "0000-000001.parquet.part").write_bytes(b"PAR1")
         take_in_lost_shards(ten)
         assert "10 verdicts taken in from" in capsys.readouterr().err and not half.exists()
         assert judge(ten, server).state.before == 10 and server.count == 10
     assert fates(ten) == {"CORRECT": 10}
-    assert take_in_shards(ten) == TakenIn()
+    assert take_in_shards(ten) == TakenIn() and study_status(ten)["waiting_shards"] == 0
 
 
 def test_a_shard_that_comes_twice_adds_nothing_not_even_a_failure(ten: Study) -> None:
@@ -133,6 +135,7 @@ def test_without_study_and_paid_calls_the_shards_bring_all_back(tmp_path: Path, 
     path.unlink()
     calls_path(path).unlink()
     assert overread_cli("--study", path, "doctor", "--rebuild").exit_code == 0
+    assert "shard" in overread_cli("--study", path, "doctor").stdout
     with Study.open(path) as study:
         assert study.rows("SELECT count(*) FROM judges") == [(0,)]
         assert take_in_shards(study).verdicts == 5
