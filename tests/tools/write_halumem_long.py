@@ -1,6 +1,6 @@
 """Writes a HaluMem run of the size and shape of HaluMem-Long: long dialogues, many memories judged against each.
 
-    python -m tests.performance.halumem_long FOLDER --records 118000
+    python -m tests.tools.write_halumem_long FOLDER --records 118000
 
 Its shares are those of a system that remembers much: seven records of ten are extracted memories. Every text is its
 own, so that a judge has as many calls to make as there are records.
