@@ -21,7 +21,7 @@ from judges.backends.prices import Budget
 from judges.benchmarks.benchmark import get_benchmark
 from judges.collect import task_definitions
 from judges.rubric import JudgePrompt, Prompt, rubric_of
-from judges.run import Job, JudgeRun, judged_of, linked_of, served_by_answer
+from judges.run import Job, JudgeRun, Known, judged_of, linked_of, served_by_answer
 from judges.served import Family, SplitBy
 from judges.setup import study_rubric
 from judges.verdict_reader import REJECTED, SERVER_ERROR
@@ -40,7 +40,7 @@ _CHUNK = 500
 
 @dataclass
 class BatchOut:
-    """What was written: files, calls, items whose identical input has a line already, and items that need no call."""
+    """What was written: files, calls, items whose identical input has a line or a verdict, items that need no call."""
 
     files: list[Path] = field(default_factory=list)
     calls: int = 0
@@ -71,12 +71,12 @@ def _write_run(study: Study, run: JudgeRun, files: _Files, out: BatchOut) -> Non
     assert isinstance(asker, ChatAsker)
     add_judge(study, asker.judge)
     leaders: dict[tuple[str, int], str] = {}
-    for jobs in run.pages():
+    for jobs, known in run.pages():
         requests: list[BatchRequest] = []
         given: list[Judged] = []
         for job in jobs:
-            if job.prepared.given is not None:
-                given.append(judged_of(job, job.prepared.given, asker.judge.judge_id))
+            if (one := _without_call(study, run, job, known)) is not None:
+                given.append(one)
                 continue
             key = (job.prepared.hash, job.repetition)
             if key not in leaders:
@@ -92,7 +92,22 @@ def _write_run(study: Study, run: JudgeRun, files: _Files, out: BatchOut) -> Non
             write_requests(study, requests)
         if given:
             write_judged(study, run.run_id, given).result()
-            out.given += len(given)
+            linked = sum(bool(one.call.same_as) for one in given)
+            out.linked, out.given = out.linked + linked, out.given + len(given) - linked
+
+
+def _without_call(study: Study, run: JudgeRun, job: Job, known: Known) -> Judged | None:
+    """The verdict of a job that no line is needed for; None where one is."""
+    key = (job.prepared.hash, job.repetition)
+    if job.prepared.given is not None:
+        return judged_of(job, job.prepared.given, run.asker.judge.judge_id)
+    if (verdict := known.same.get(key)) is not None:
+        return linked_of(job, verdict, job.prepared.hash)
+    if (outcome := known.kept.get(key)) is not None:
+        judge = run.identity_of(outcome)
+        add_judge(study, judge)
+        return judged_of(job, outcome, judge.judge_id)
+    return None
 
 
 def _custom_id(job: Job, judge_id: str) -> str:

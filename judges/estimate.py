@@ -52,15 +52,18 @@ def estimate(study: Study, run: JudgeRun, samples: int, in_shard: int = 0) -> Es
     asked: set[tuple[int, int]] = set()
     linked = given = flagged = tokens = slots_open = 0
     at_most = 0.0
-    for jobs in run.pages():
+    for jobs, known in run.pages():
         for job in jobs:
             slots_open += 1
             flagged += bool(job.prepared.signs)
             if job.prepared.given is not None:
                 given += 1
                 continue
+            if (job.prepared.hash, job.repetition) in known.kept:
+                given += 1
+                continue
             key = (int(job.prepared.hash[:15], 16), job.repetition)
-            if key in asked:
+            if key in asked or (job.prepared.hash, job.repetition) in known.same:
                 linked += 1
                 continue
             asked.add(key)

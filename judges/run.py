@@ -61,7 +61,7 @@ class RunState:
     Attributes:
         slots: all that the run is about. before: those that had a verdict already.
         judged: asked and read. kept: answered in a search before. linked: taken over from identical inputs.
-        given: needed no call.
+        given: needed no call. anchors: judged again because the server changed, beside the slots; read or failed.
         failures: kind → count. skipped: cannot be judged. requests: sent, retries included.
         flagged: items whose text tries to steer a judge. running: calls on their way. limit: how many may be.
         note: what is going on, when it is not simply judging.
@@ -73,6 +73,7 @@ class RunState:
     kept: int = 0
     linked: int = 0
     given: int = 0
+    anchors: int = 0
     skipped: int = 0
     flagged: int = 0
     silent: int = 0
@@ -133,7 +134,7 @@ class RunResult:
         return {
             "run": self.run_id, "task": self.task, "judge": self.judge, "outcome": self.outcome,
             "slots": state.slots, "before": state.before, "judged": state.judged, "kept": state.kept,
-            "linked": state.linked, "given": state.given, "skipped": state.skipped,
+            "linked": state.linked, "given": state.given, "anchors": state.anchors, "skipped": state.skipped,
             "failures": dict(sorted(state.failures.items())), "left": state.left, "requests": state.requests,
             "tokens_in": state.tokens_in, "tokens_out": state.tokens_out, "cost": state.spent, "cap": state.cap,
             "flagged": state.flagged,
@@ -165,11 +166,19 @@ OnChange = Callable[[JudgeRecord, Drift], OverreadError | None]
 
 
 class Job(NamedTuple):
-    """One slot to be asked for."""
+    """One slot to be asked for; `anchor` is the new judge of an item that has the verdict of an earlier one."""
 
     item: StoredItem
     repetition: int
     prepared: Prepared
+    anchor: JudgeRecord | None = None
+
+
+class Known(NamedTuple):
+    """What needs no call, by (prompt, repetition): the verdict on an identical input; what a search had answered."""
+
+    same: Mapping[tuple[str, int], VerdictRecord]
+    kept: Mapping[tuple[str, int], Outcome]
 
 
 class JudgeRun:
@@ -267,14 +276,11 @@ class JudgeRun:
     async def _all(self) -> None:
         async with contextlib.aclosing(self._jobs()) as jobs:
             async for job in jobs:
-                if self._changed:
-                    await self._after_change()
-                if not await self._has_room(job.prepared.most):
+                if not await self._after_changes() or not await self._has_room(job.prepared.most):
                     break
                 self._start(job)
         await self._drain()
-        if self._changed and not self._stop.is_set():
-            await self._after_change()
+        await self._after_changes()
         self._raise_fault()
 
     async def _has_room(self, most: float) -> bool:
@@ -296,8 +302,8 @@ class JudgeRun:
         else:
             await asyncio.sleep(0.01)
 
-    def _start(self, job: Job, *, anchor: bool = False) -> None:
-        task = asyncio.create_task(self._judge(job, anchor=anchor))
+    def _start(self, job: Job) -> None:
+        task = asyncio.create_task(self._judge(job))
         self._running.add(task)
         self.state.running = len(self._running)
         task.add_done_callback(self._ended)
@@ -315,36 +321,41 @@ class JudgeRun:
         if self._fault is not None:
             raise self._fault
 
-    async def _judge(self, job: Job, *, anchor: bool = False) -> None:
+    async def _judge(self, job: Job) -> None:
         """Ask about one item, and store what came of it, for it and for all with the identical input."""
         key = (job.prepared.hash, job.repetition)
         try:
             outcome = await self.asker.ask(job.prepared, job.repetition)
             served = served_by_answer(outcome.answer)
-            if served is not None and not self.family.is_known(served) and not anchor:
+            if served is not None and not self.family.is_known(served):
                 self._changed.append(served)
-                self._held_back.append((job, outcome))
-                return
+                if not job.anchor:
+                    self._held_back.append((job, outcome))
+                    return
             await self._settle(job, outcome)
         finally:
-            if anchor or not any(held is job for held, _ in self._held_back):
+            if not any(held is job for held, _ in self._held_back):
                 self._followers.pop(key, None)
 
     async def _settle(self, job: Job, outcome: Outcome, *, kept: bool = False) -> None:
         """Store a verdict, and those that follow it; `kept` when no call was made for it."""
-        served = served_by_answer(outcome.answer)
-        judge = self.family.record_of(served) if served is not None else self.asker.judge
-        if judge.judge_id not in self._known_judges:
-            self._known_judges.add(judge.judge_id)
-            await asyncio.to_thread(add_judge, self.study, judge)
+        failed = served_by_answer(outcome.answer) is None
+        judge = job.anchor if failed and job.anchor is not None else self.identity_of(outcome)
+        await self._make_known(judge)
         judged = judged_of(job, outcome, judge.judge_id)
         self._remember((job.prepared.hash, job.repetition), judged.verdict)
-        self._count(judged, kept=kept)
+        self._count(judged, kept=kept, anchor=job.anchor is not None)
         waiting = [self._store(judged)]
         for follower in self._followers.pop((job.prepared.hash, job.repetition), []):
             waiting.append(self._store(linked := linked_of(follower, judged.verdict, judged.call.prompt_hash)))
-            self._count(linked)
+            self._count(linked, anchor=follower.anchor is not None)
         await asyncio.gather(*waiting)
+
+    async def _make_known(self, judge: JudgeRecord) -> None:
+        """The judge stands in the study before any verdict of it does."""
+        if judge.judge_id not in self._known_judges:
+            await asyncio.to_thread(add_judge, self.study, judge)
+            self._known_judges.add(judge.judge_id)
 
     def _remember(self, key: tuple[str, int], verdict: VerdictRecord) -> None:
         """Keep the latest verdicts at hand: the study was asked for identical inputs before they were there."""
@@ -353,9 +364,12 @@ class JudgeRun:
         while len(self._recent) > _PAGE * self.scope.repeats + 4 * self.scope.concurrency:
             self._recent.popitem(last=False)
 
-    def _count(self, judged: Judged, *, kept: bool = False) -> None:
+    def _count(self, judged: Judged, *, kept: bool = False, anchor: bool = False) -> None:
         verdict = judged.verdict
         self._count_calls()
+        if anchor:
+            self.state.anchors += 1
+            return
         self.state.flagged += bool(judged.call.signs)
         self.state.silent += "no_rationale" in judged.call.remarks
         if verdict.failure:
@@ -378,32 +392,45 @@ class JudgeRun:
 
     # A server that changed
 
-    async def _after_change(self) -> None:
-        """Pause, split the judge, judge the labelled anchors anew, and go on under the new identity."""
+    async def _after_changes(self) -> bool:
+        """Take up whatever the server became; False when the run ends here."""
+        if not self._changed:
+            return True
         await self._drain()
         self.state.note = "the server changed: judging the labelled anchors again"
-        changed, self._changed = list(dict.fromkeys(self._changed)), []
-        for served in changed:
-            if self.family.is_known(served):
-                continue
-            before = self.family.judge_ids
-            record = self.family.record_of(served)
-            if self.family.too_many:
-                raise ServerUnusableError(
-                    "The server calls itself something else again and again.", "What was judged is stored.",
-                    "Say --split-by model (or never) to count its fingerprints as one judge.",
-                )  # fmt: skip
-            self._known_judges.add(record.judge_id)
-            await asyncio.to_thread(add_judge, self.study, record)
-            await self._judge_anchors(before)
-            drift = compare_judges(self.study, self.scope.task, before, [record.judge_id])
-            self._changes.append((record.name, drift))
-            if self._on_change is not None:
-                self._refusal = self._refusal or await asyncio.to_thread(self._on_change, record, drift)
-        if self._refusal is not None:
-            self._stop.set()
+        while self._changed and not self._stop.is_set():
+            if not await self._after_change(self._changed[0]):
+                return False
+            self._changed.pop(0)
         await self._settle_held_back()
         self.state.note = ""
+        return not self._stop.is_set()
+
+    async def _after_change(self, served: Served) -> bool:
+        """Split the judge, judge the labelled anchors anew, and go on under the new identity.
+
+        False when the run ended before all anchors were judged: then the next run, when it meets this server, does it.
+        """
+        if self.family.is_known(served):
+            return True
+        record = self.family.record_of(served)
+        before = [judge_id for judge_id in self.family.judge_ids if judge_id != record.judge_id]
+        if self.family.too_many:
+            raise ServerUnusableError(
+                "The server calls itself something else again and again.", "What was judged is stored.",
+                "Say --split-by model (or never) to count its fingerprints as one judge.",
+            )  # fmt: skip
+        await self._make_known(record)
+        if not await self._judge_anchors(record, before):
+            return False
+        drift = compare_judges(self.study, self.scope.task, before, [record.judge_id])
+        self.family.settle(record)
+        self._changes.append((record.name, drift))
+        if self._on_change is not None:
+            self._refusal = self._refusal or await asyncio.to_thread(self._on_change, record, drift)
+        if self._refusal is not None:
+            self._stop.set()
+        return True
 
     async def _settle_held_back(self) -> None:
         """Store what waited for the decision about a changed server."""
@@ -411,14 +438,32 @@ class JudgeRun:
         for job, outcome in held:
             await self._settle(job, outcome)
 
-    async def _judge_anchors(self, before: Sequence[str]) -> None:
-        ids = anchors_of(self.study, self.scope.task, before)
-        held = {job.item.item_id for job, _ in self._held_back if job.repetition == 0}
-        items = get_items(self.study, [item_id for item_id in ids if item_id not in held])
-        for job in await asyncio.to_thread(self._prepare, list(items.values()), 0):
-            if job.prepared.given is None and await self._has_room(job.prepared.most):
-                self._start(job, anchor=True)
+    async def _judge_anchors(self, record: JudgeRecord, before: Sequence[str]) -> bool:
+        """Have `record` judge what it has not judged of the anchors, identical inputs once; False when that stopped."""
+        jobs = await asyncio.to_thread(self._anchors, record, before)
+        same = await asyncio.to_thread(self._known_inputs, jobs, [record.judge_id])
+        for job in jobs:
+            key = (job.prepared.hash, job.repetition)
+            recent = self._recent.get(key)
+            if known := same.get(key) or (recent if recent and recent.judge_id == record.judge_id else None):
+                self._count(linked := linked_of(job, known, job.prepared.hash), anchor=True)
+                await self._store_soon(linked)
+            elif key in self._followers:
+                self._followers[key].append(job)
+            elif await self._has_room(job.prepared.most):
+                self._followers[key] = []
+                self._start(job)
+            else:
+                return False
         await self._drain()
+        await self._settle_held_back()
+        return not self._stop.is_set()
+
+    def _anchors(self, record: JudgeRecord, before: Sequence[str]) -> list[Job]:
+        items = list(get_items(self.study, anchors_of(self.study, self.scope.task, before)).values())
+        slots = slots_of(self.study, items, [record.judge_id])
+        jobs = self._prepare([item for item in items if self._is_open(slots.get((item.item_id, 0), []))], 0)
+        return [job._replace(anchor=record) for job in jobs if job.prepared.given is None]
 
     # Storing
 
@@ -463,13 +508,21 @@ class JudgeRun:
         """All slots of the scope."""
         return count_items(self.study, self.scope.task, self.scope.which) * self.scope.repeats
 
-    def pages(self) -> Iterator[list[Job]]:
-        """What has no verdict yet, page by page, identical inputs included; for estimates and batch files."""
+    def pages(self) -> Iterator[tuple[list[Job], Known]]:
+        """What has no verdict yet, page by page, and what of it needs no call; for estimates and batch files.
+
+        Inputs that are identical to one another are all there.
+        """
         after = PageKey()
         while (found := self._page(after))[0]:
             last = found[0][-1]
             after = PageKey(last.system, last.position, last.item_id)
-            yield found[1]
+            yield found[1], self._known(found[1])
+
+    def identity_of(self, outcome: Outcome) -> JudgeRecord:
+        """The judge that an answer belongs to: the one asked for, or what its server has become."""
+        served = served_by_answer(outcome.answer)
+        return self.family.record_of(served) if served is not None else self.asker.judge
 
     async def _jobs(self) -> AsyncGenerator[Job, None]:
         """What has to be asked, page by page, the next page read while this one is asked."""
@@ -481,10 +534,9 @@ class JudgeRun:
                 last = items[-1]
                 after = PageKey(last.system, last.position, last.item_id)
                 page = asyncio.create_task(asyncio.to_thread(self._page, after))
-                same = await asyncio.to_thread(self._known_inputs, jobs)
-                kept = await asyncio.to_thread(self._answered, jobs, same)
+                known = await asyncio.to_thread(self._known, jobs)
                 for job in jobs:
-                    if not await self._without_asking(job, same, kept):
+                    if not await self._without_asking(job, known):
                         yield job
         finally:
             with contextlib.suppress(Exception):
@@ -524,9 +576,13 @@ class JudgeRun:
                 self.state.skipped += self.scope.repeats
         return jobs
 
-    def _known_inputs(self, jobs: Sequence[Job]) -> dict[tuple[str, int], VerdictRecord]:
+    def _known(self, jobs: Sequence[Job]) -> Known:
+        same = self._known_inputs(jobs, self.family.judge_ids)
+        return Known(same, self._answered(jobs, same))
+
+    def _known_inputs(self, jobs: Sequence[Job], judge_ids: Sequence[str]) -> dict[tuple[str, int], VerdictRecord]:
         hashes = {job.prepared.hash for job in jobs if job.prepared.hash}
-        return same_inputs(self.study, hashes, self.family.judge_ids) if hashes else {}
+        return same_inputs(self.study, hashes, judge_ids) if hashes else {}
 
     def _answered(
         self, jobs: Sequence[Job], same: Mapping[tuple[str, int], VerdictRecord]
@@ -541,9 +597,7 @@ class JudgeRun:
         ]
         return self.asker.kept(self.study, asked) if asked else {}
 
-    async def _without_asking(
-        self, job: Job, same: Mapping[tuple[str, int], VerdictRecord], kept: Mapping[tuple[str, int], Outcome]
-    ) -> bool:
+    async def _without_asking(self, job: Job, known: Known) -> bool:
         """Settle what needs no call: given by a rule of the benchmark, or the same as what was asked before."""
         if job.prepared.given is not None:
             judged = judged_of(job, job.prepared.given, self.asker.judge.judge_id)
@@ -551,12 +605,12 @@ class JudgeRun:
             await self._store_soon(judged)
             return True
         key = (job.prepared.hash, job.repetition)
-        if known := same.get(key) or self._recent.get(key):
-            linked = linked_of(job, known, job.prepared.hash)
+        if verdict := known.same.get(key) or self._recent.get(key):
+            linked = linked_of(job, verdict, job.prepared.hash)
             self._count(linked)
             await self._store_soon(linked)
             return True
-        if (found := kept.get(key)) is not None:
+        if (found := known.kept.get(key)) is not None:
             await self._settle(job, found, kept=True)
             return True
         if key in self._followers:

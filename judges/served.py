@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
-from store.judging import judges_of_task, served_by
+from store.judging import judges_of_task, served_by, told_changes
 from store.records import JudgeRecord
 from store.study import Study
 
@@ -43,23 +43,33 @@ class Family:
             if is_of_family(record, base):
                 for model, fingerprint in served_by(study, record.judge_id):
                     self._by_served.setdefault(self._key(Served(model, fingerprint)), record)
-        self._ids = {base.judge_id, *(r.judge_id for r in judges_of_task(study, base.task).values()
-                                      if is_of_family(r, base))}  # fmt: skip
+        own = [r for r in judges_of_task(study, base.task).values() if is_of_family(r, base)]
+        self._ids = {base.judge_id, *(record.judge_id for record in own)}
+        told = told_changes(study, list(self._ids))
+        self._unsettled = {record.judge_id for record in own if SERVED in record.parameters} - told
 
     @property
     def judge_ids(self) -> list[str]:
         return sorted(self._ids)
 
     def is_known(self, served: Served) -> bool:
-        """Whether this server answered before, or none did yet."""
-        return not self._by_served or self._key(served) in self._by_served
+        """Whether none answered yet, or this one did before and, if it was split off, its anchors are judged."""
+        record = self._by_served.get(self._key(served))
+        return not self._by_served or (record is not None and record.judge_id not in self._unsettled)
+
+    def settle(self, record: JudgeRecord) -> None:
+        """The anchors of this identity are judged: it is known from now on."""
+        self._unsettled.discard(record.judge_id)
 
     def record_of(self, served: Served) -> JudgeRecord:
         """The judge that such an answer belongs to; a new one for a server that was not there before."""
         key = self._key(served)
         if key not in self._by_served:
-            self._by_served[key] = self._split_off(key) if self._by_served else self.base
-            self._ids.add(self._by_served[key].judge_id)
+            record = self._split_off(key) if self._by_served else self.base
+            if record.judge_id not in self._ids:
+                self._unsettled.add(record.judge_id)
+            self._ids.add(record.judge_id)
+            self._by_served[key] = record
         return self._by_served[key]
 
     @property

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from json.decoder import JSONDecoder, scanstring  # type: ignore[attr-defined]
 from typing import Any, Final, NamedTuple
 
+from judges.backends.answer import OVERLONG
 from judges.menu import Decision, Menu
 from store.records import canonical_json
 
@@ -93,6 +94,8 @@ def read_answer(text: str | None, menu: Menu, *, finish_reason: str = "", refusa
         return _failed(FILTERED, "the server's content filter stopped the answer")
     if refusal:
         return _failed(REFUSAL, "the model refused")
+    if finish_reason == OVERLONG:
+        return _failed(TRUNCATED, "the answer was so long that only its beginning was kept")
     if finish_reason in ("length", "max_tokens"):
         return _failed(TRUNCATED, "the answer was cut at the token limit")
     if not (text or "").strip():

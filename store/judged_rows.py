@@ -132,11 +132,7 @@ def _without_repeats(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping
 
 def _put_missing(connection: Any, rows: Sequence[Mapping[str, Any]]) -> int:
     stage(connection, json.dumps(rows, ensure_ascii=False))
-    connection.execute(
-        """DELETE FROM stage_judged s WHERE EXISTS (SELECT 1 FROM calls c
-        WHERE c.verdict_id = s.verdict_id AND c.content_hash = s.content_hash AND c.run_id = s.run_id
-            AND c.called_at IS NOT DISTINCT FROM CAST(nullif(s.at_time, '') AS TIMESTAMPTZ))"""
-    )
+    drop_known(connection)
     connection.execute(
         """UPDATE stage_judged SET raw = l.raw, rationale = l.rationale FROM (
             SELECT verdict_id, prompt_hash, raw, rationale FROM stage_judged WHERE same_as = '' AND label IS NOT NULL
@@ -150,14 +146,16 @@ def _put_missing(connection: Any, rows: Sequence[Mapping[str, Any]]) -> int:
     return len(put_staged(connection))
 
 
+def drop_known(connection: Any) -> None:
+    """Leave out of `stage_judged` what the study has a call for."""
+    connection.execute(f"DELETE FROM stage_judged s WHERE EXISTS ({_CALL_OF})")
+
+
 def count_differences(connection: Any, rows: Sequence[Mapping[str, Any]]) -> int:
     """How many of these rows of the file the study has no call for."""
     stage(connection, json.dumps(rows, ensure_ascii=False))
-    count: int = connection.execute(
-        """SELECT count(*) FROM stage_judged s WHERE NOT EXISTS (SELECT 1 FROM calls c
-        WHERE c.verdict_id = s.verdict_id AND c.content_hash = s.content_hash AND c.run_id = s.run_id
-            AND c.called_at IS NOT DISTINCT FROM CAST(nullif(s.at_time, '') AS TIMESTAMPTZ))"""
-    ).fetchone()[0]
+    query = f"SELECT count(*) FROM stage_judged s WHERE NOT EXISTS ({_CALL_OF})"
+    count: int = connection.execute(query).fetchone()[0]
     connection.execute("DROP TABLE stage_judged")
     return count
 
@@ -227,6 +225,9 @@ def _give_way(connection: Any) -> None:
     )
 
 
+_CALL_OF = """SELECT 1 FROM calls c
+    WHERE c.verdict_id = s.verdict_id AND c.content_hash = s.content_hash AND c.run_id = s.run_id
+        AND c.called_at IS NOT DISTINCT FROM CAST(nullif(s.at_time, '') AS TIMESTAMPTZ)"""
 _BATCH = 1000
 _OF_CALL = {"run_id", "prompt_hash", "same_as", "served_model", "fingerprint", "finish_reason", "answer_format",
             "language", "attempts", "latency_ms", "why", "signs", "remarks", "samples", "verdict_id", "item_id",

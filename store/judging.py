@@ -146,6 +146,22 @@ def served_by(study: Study, judge_id: str) -> list[tuple[str, str]]:
     return [(row[0], row[1]) for row in rows]
 
 
+def told_changes(study: Study, judge_ids: Sequence[str]) -> set[str]:
+    """Judges that servers became in runs of these, and whose anchors were judged to the end."""
+    rows = study.rows(
+        """SELECT counts FROM runs WHERE kind = 'judge' AND judge_id IN (SELECT unnest(?::VARCHAR[]))
+        AND counts LIKE '%"changes":[{%'""",
+        [list(judge_ids)],
+    )
+    names = {change["judge"] for row in rows for change in json.loads(row[0])["changes"]}
+    found = study.rows(
+        """SELECT judge_id FROM judges WHERE judge_id IN (SELECT unnest(?::VARCHAR[]))
+        AND name IN (SELECT unnest(?::VARCHAR[]))""",
+        [list(judge_ids), sorted(names)],
+    )
+    return {row[0] for row in found}
+
+
 def labels_of_judge(study: Study, judge_id: str, repetition: int = 0) -> dict[str, str | None]:
     """Item → this judge's label on labelled items' current content; None for a failure."""
     rows = study.rows(

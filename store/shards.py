@@ -19,7 +19,7 @@ from store.chains import now
 from store.database import told
 from store.errors import InputError
 from store.files import fsync_folder, sha256_of, told_of
-from store.judged_rows import ROW, Judged, line_members, put_staged, row_of, stage, staged_rows, text_of
+from store.judged_rows import ROW, Judged, drop_known, line_members, put_staged, row_of, stage, staged_rows, text_of
 from store.paid_calls import JUDGE, VERDICT, put_judge
 from store.parquet import without_wildcards
 
@@ -136,6 +136,7 @@ def _take_in(connection: Any, study: Study, path: Path) -> tuple[set[str], list[
         return set(), []
     _stage_file(connection, study, path)
     lines = [line_of(JUDGE, judge) for judge in _staged_judges(connection) if put_judge(connection, judge)]
+    drop_known(connection)  # a study that was made anew has them from the file of paid calls
     rows = staged_rows(connection)
     stored = put_staged(connection)
     connection.execute(

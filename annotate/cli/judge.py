@@ -501,6 +501,7 @@ def result_lines(study: Study, result: RunResult) -> Sequence[str]:
     said = [f"{state.judged:,} judged"]
     said += [f"{state.kept:,} kept from a search"] if state.kept else []
     said += [f"{state.linked:,} taken over from identical inputs"] if state.linked else []
+    said += [f"{state.anchors:,} labelled items judged again"] if state.anchors else []
     said += [f"{state.given:,} settled without a call"] if state.given else []
     said += [f"{state.before:,} were there before"] if state.before else []
     lines = [

@@ -84,6 +84,11 @@ class ModelSettings:
         return {name: value for name, value in values.items() if value not in (None, "", {})}
 
 
+MOST_TEXT = 500_000
+"""Characters of an answer that are kept: some three times what the longest thinking comes to."""
+OVERLONG = "overlong"
+"""Finish reason of an answer that went on beyond that: the rest was dropped, and no verdict is read from it."""
+
 MOST_NAME = 200
 """Characters of a model's or judge's name."""
 

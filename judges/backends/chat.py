@@ -18,6 +18,9 @@ from typing import Any, NamedTuple
 
 from judges.backends.answer import (
     FORMATS,
+    MOST_NAME,
+    MOST_TEXT,
+    OVERLONG,
     Answer,
     AnswerFormat,
     ModelSettings,
@@ -348,15 +351,16 @@ def answer_of(data: Any) -> Answer:
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise Transient(SERVER_ERROR, "the server's response is no whole completion") from error
     usage = data.get("usage") if isinstance(data.get("usage"), dict) else {}
+    whole = text is None or len(text) <= MOST_TEXT
     return Answer(
-        text=text,
-        refusal=_string(message.get("refusal")),
-        finish_reason=_string(choice.get("finish_reason")),
+        text=text[:MOST_TEXT] if text else text,
+        refusal=_string(message.get("refusal"))[:MOST_TEXT],
+        finish_reason=_string(choice.get("finish_reason"))[:MOST_NAME] if whole else OVERLONG,
         model=short_name(_string(data.get("model"))),
         fingerprint=short_name(_string(data.get("system_fingerprint"))),
         tokens_in=_count(usage.get("prompt_tokens")),
         tokens_out=_count(usage.get("completion_tokens")),
-        logprobs=_logprobs(choice.get("logprobs")),
+        logprobs=_logprobs(choice.get("logprobs")) if whole else (),
     )
 
 

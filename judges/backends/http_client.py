@@ -22,7 +22,7 @@ NO_KEY: Final = "none"
 """Sent to local servers, which ask for no key."""
 KEY_SHOWN: Final = "[the key]"
 """What stands in a response where the server repeated the key."""
-MOST_BYTES: Final = 64 * 2**20
+MOST_BYTES: Final = 32 * 2**20
 """Of a response, unpacked."""
 _CONNECTIONS_EACH: Final = 8
 _SHORTEST_SECRET: Final = 8

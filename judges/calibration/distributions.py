@@ -7,6 +7,7 @@ of a thousand items itself; whoever needs arrays of them, or another distributio
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 _STEPS = 100_000
@@ -46,9 +47,10 @@ def t_share(t: float, df: float) -> float:
     return tail if t < 0 else 1 - tail
 
 
+@lru_cache(maxsize=1024)
 def t_quantile(share: float, df: float) -> float:
     """Where this share, within (0, 1), of Student's t distribution lies below; the normal one's where `df` is
-    infinite."""
+    infinite. Kept: many metrics rest on as many labels."""
     if math.isinf(df):
         return _NORMAL.inv_cdf(share)
     if share < 0.5:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from judges import batch
+from judges.estimate import estimate
+from judges.setup import JudgeOptions
 from store.study import Study
 from tests.commands import Overread
-from tests.judging.chat_server import completion, verdict
-from tests.judging.conftest import make_study, rows
-from tests.judging.judge_runs import fates
+from tests.judging.chat_server import always, completion, serving, verdict
+from tests.judging.conftest import import_rows, make_study, rows
+from tests.judging.judge_runs import fates, judge, options
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:
@@ -117,15 +119,28 @@ def test_what_makes_the_server_another_one_is_heeded(study: Path, tmp_path: Path
         assert opened.rows("SELECT count(DISTINCT judge_id) FROM verdicts") == [(judges,)]
 
 
-def batch_run(study: Study) -> Any:
+def batch_run(study: Study, given: JudgeOptions = JudgeOptions("gpt-4o")) -> Any:  # noqa: B008
     """A run whose calls go into a batch."""
     from judges.collect import task_definitions
     from judges.run import JudgeRun, Scope
-    from judges.setup import JudgeOptions, make_askers, make_budget
+    from judges.setup import make_askers, make_budget
 
-    options = JudgeOptions("gpt-4o")
-    asker = make_askers(study, [task_definitions(study)["qa"]], options, None, make_budget(options))[0]
+    asker = make_askers(study, [task_definitions(study)["qa"]], given, None, make_budget(given))[0]
     return JudgeRun(study, asker, Scope("qa"))
+
+
+def test_no_line_is_written_for_an_input_that_has_a_verdict(tmp_path: Path) -> None:
+    path = make_study(tmp_path, rows(3))
+    with serving(always("CORRECT")) as server, Study.open(path) as opened:
+        judge(opened, server)
+        copies = [{**row, "item_id": f"b{row['item_id']}", "system": "b"} for row in rows(4)]
+        (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in copies), encoding="utf-8")
+        import_rows(opened, tmp_path)
+        run = batch_run(opened, options(server))
+        need = estimate(opened, run, 1)
+        assert (need.calls, need.linked) == (1, 3)
+        out = batch.write_batch(opened, [run], tmp_path / "calls.jsonl")
+        assert (out.calls, out.linked, fates(opened)) == (1, 3, {"CORRECT": 6})
 
 
 def test_long_batches_are_several_files(study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -149,12 +149,53 @@ def test_another_model_splits_the_judge_and_the_labelled_anchors_are_judged_agai
         assert server.count == 28
         [(name, drift)] = result.changes
         assert (name, drift.both, drift.anchors, drift.same) == (names[1], 8, 8, 8)
+        assert (result.state.judged, result.state.anchors, result.state.left) == (20, 8, 0)
         judge(study, server, concurrency=1)
         assert server.count == 28
         served = study.rows(
             "SELECT DISTINCT model_returned, name FROM verdicts JOIN judges USING (judge_id) ORDER BY 1"
         )
         assert served == [("test-model-1", names[0]), ("test-model-2", names[1])]
+
+
+def test_a_run_that_ends_amid_the_anchors_judges_the_rest_when_it_meets_that_server_again(tmp_path: Path) -> None:
+    with (
+        Study.open(make_study(tmp_path, rows(14))) as study,
+        serving(changing(8, always("CORRECT"), model="test-model-2")) as server,
+    ):
+        capped = judge(study, server, concurrency=1, max_cost=0.06)
+        assert (capped.outcome, capped.changes) == ("cap", ()) and 9 < server.count < 17
+        result = judge(study, server, concurrency=1)
+        [(_, drift)] = result.changes
+        assert (drift.both, drift.anchors) == (8, 8)
+        assert server.count == 8 + 14, "no anchor was paid for twice"
+        assert judge(study, server).changes == () and server.count == 22
+
+
+def test_a_server_that_changes_again_amid_the_anchors_is_taken_up_too(tmp_path: Path) -> None:
+    models = ["m1"] * 6 + ["m2"] * 3
+
+    def script(request: Request) -> Reply:
+        model = models[request.number] if request.number < len(models) else "m3"
+        return Reply(completion(verdict("CORRECT"), model=model))
+
+    with Study.open(make_study(tmp_path, rows(12))) as study, serving(script) as server:
+        result = judge(study, server, concurrency=1)
+        counts = study.rows("SELECT name, count(*) FROM verdicts JOIN judges USING (judge_id) GROUP BY 1 ORDER BY 1")
+        assert [count for _, count in counts] == [6, 3, 12], "m3 judged all that m1 and m2 had"
+        assert (len(result.changes), result.state.left) == (2, 0)
+
+
+def test_anchors_with_identical_inputs_are_asked_about_once(tmp_path: Path) -> None:
+    other = [{**row, "item_id": f"c{row['item_id']}", "response": "Else.", "system": "c"} for row in rows(5)]
+    twins = [{**row, "system": system} for system in ("a", "b") for row in rows(5)]
+    with (
+        Study.open(make_study(tmp_path, [*twins, *other])) as study,
+        serving(changing(6, always("CORRECT"), model="test-model-2")) as server,
+    ):
+        result = judge(study, server, concurrency=1)
+        assert (result.state.anchors, result.changes[0][1].both) == (11, 11), "five twins and one of the others"
+        assert server.count == 10 + 6
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from judges.backends import http_client
-from judges.backends.answer import MOST_NAME, ServerUnusableError, short_name
+from judges.backends.answer import MOST_NAME, MOST_TEXT, OVERLONG, ServerUnusableError, short_name
 from judges.backends.chat import retry_after
 from judges.backends.embedding import EmbeddingBackend, _embedded
 from judges.backends.http_client import shown_address
@@ -51,6 +51,15 @@ def test_a_body_without_an_end_is_given_up(ten: Study, monkeypatch: pytest.Monke
     with serving(lambda _: Reply(raw=gzip.compress(body) if packed else body, headers=more)) as server:
         result = judge(ten, server, retries=1)
     assert result.error is not None and result.error.detail == "The server's response has no end."
+
+
+def test_an_answer_that_goes_on_and_on_is_kept_in_part_and_is_no_verdict(ten: Study) -> None:
+    reason = "y" * 3_000_000
+    with serving(lambda _: Reply(completion(verdict("CORRECT", reason), refusal=None))) as server:
+        result = judge(ten, server)
+        assert (result.outcome, fates(ten), server.count) == ("done", {"(truncated)": 10}, 10)
+    assert ten.rows("SELECT DISTINCT length(raw), length(rationale), finish_reason FROM verdicts JOIN calls"
+                    " USING (verdict_id)") == [(MOST_TEXT, 0, OVERLONG)]  # fmt: skip
 
 
 @pytest.mark.parametrize("status", [200, 400, 401, 404, 500])
