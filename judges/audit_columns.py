@@ -391,7 +391,7 @@ class _Strata:
     def slices(self, strata: NDArray[np.uint64]) -> dict[str, SliceColumn]:
         """Codes of each item for every kind of slice; `system` is one where there are several."""
         place = np.searchsorted(self._hashes, strata)
-        used = np.unique(place).tolist()
+        used = np.flatnonzero(np.bincount(place)).tolist()
         names = sorted({name for number in used for name in self._slices[number]})
         found = {name: _slice_column([values.get(name, "") for values in self._slices], place) for name in names}
         if len({self._systems[number] for number in used} - {""}) > 1:

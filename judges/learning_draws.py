@@ -12,6 +12,7 @@ from judges.benchmarks.benchmark import ContradictingBenchmark, get_benchmark
 from judges.calibration.learn_order import Signal, learn_order
 from judges.calibration.sampling import NEVER_SHOWN_SHARE
 from judges.collect import scored_items, task_definitions
+from judges.deciding import Selective
 from judges.draw_frame import FrameItem, drawable_tasks, frame_of
 from judges.drawing import MADE_BY, REVEALS, MadeDraw, Wish
 from store.draws import Draw, DrawnItem, add_draw, drawn_items, list_draws
@@ -20,12 +21,12 @@ from store.items import judges, systems
 from store.study import Study, now
 
 
-def draw_learn(study: Study, wish: Wish, created_by: str, abstained: Mapping[str, float] | None = None) -> MadeDraw:
+def draw_learn(study: Study, wish: Wish, created_by: str, abstained: Selective | None = None) -> MadeDraw:
     """Items that teach most about a judge, with others mixed in; nothing that is labelled or meant for an estimate.
 
     Args:
-        abstained: the confidence that a judge's verdict needs to stand alone, by task: then the items below it are what
-            is drawn, in place of those with other signals.
+        abstained: where the judge may decide alone: then what it judged and may not decide is drawn, in place of items
+            with other signals.
 
     Raises:
         UsageError: nothing is left to learn from, or strata or texts were asked for.
@@ -171,14 +172,14 @@ def _declared(study: Study, judge: str) -> set[str]:
     }
 
 
-def _below(signals: Sequence[Signal], frame: Sequence[FrameItem], least: Mapping[str, float]) -> list[Signal]:
-    """Items the judge abstains on keep their confidence as the only signal; the others have none."""
+def _below(signals: Sequence[Signal], frame: Sequence[FrameItem], selective: Selective) -> list[Signal]:
+    """Items the judge abstains on have that as the only signal; the others have none."""
     task_of = {one.item_id: one.task for one in frame}
-    known = [one for one in signals if task_of[one.item_id] in least]
-    found = []
-    for one in known:
-        unsure = one.confidence is None or one.confidence < least[task_of[one.item_id]]
-        found.append(Signal(one.item_id, confidence=0.0 if unsure else None))
+    known = [one for one in signals if task_of[one.item_id] in selective.promises]
+    found = [
+        Signal(one.item_id, confidence=0.0 if one.verdicts and one.item_id not in selective.sure else None)
+        for one in known
+    ]
     if not any(one.confidence is not None for one in found):
         raise UsageError("The judge abstains on no item that is left.", "Every verdict reaches its threshold.", "")
     return found

@@ -27,6 +27,7 @@ from judges.calibration.correction.result import CorrectedScores
 from judges.collect import FinalLabel, final_labels, scored_items
 from judges.comparing import Transported, leaderboards, rank_json, transported
 from judges.correcting import Corrections
+from judges.deciding import Selective, SelectiveScores, selective_of, selective_scores
 from judges.describing import SystemDescription, describe_system, warnings_of
 from judges.frozen_plan import PlanCheck, check_plan
 from judges.gate.full_run import passages_of
@@ -46,6 +47,7 @@ class SystemScores:
         description: what the benchmark says beside; None when it says nothing, or was not asked.
         transported: by the error rates of another system, when that was asked.
         alarms: what comes before every other number, with people's labels put in.
+        selective: what people and the judge decided, each where they may; None when that was not asked.
         doubts: verdicts that are doubtful on the face of them.
     """
 
@@ -60,6 +62,7 @@ class SystemScores:
     transported: Transported | None = None
     alarms: tuple[Alarm, ...] = ()
     doubts: tuple[Doubt, ...] = ()
+    selective: SelectiveScores | None = None
 
     @property
     def equals_file(self) -> bool | None:
@@ -70,7 +73,7 @@ class SystemScores:
         return {
             "as_coded": plain(self.as_coded), "as_described": plain(self.as_described),
             "overridden": plain(self.overridden), "overridden_items": self.overridden_items,
-            "equals_file": self.equals_file, **self._corrected(),
+            "equals_file": self.equals_file, **self._selective(), **self._corrected(),
             "warnings": list(self.warnings), **self._described(), **self._told(),
             **({"transported": self.transported.as_json()} if self.transported else {}),
         }  # fmt: skip
@@ -80,6 +83,13 @@ class SystemScores:
         alarms = [{"count": alarm.count, "sentence": alarm.sentence} for alarm in self.alarms]
         doubts = [{"item": doubt.item_id, "kind": doubt.kind, **doubt.cells} for doubt in self.doubts]
         return ({"alarms": alarms} if alarms else {}) | ({"doubts": doubts} if doubts else {})
+
+    def _selective(self) -> dict[str, Any]:
+        said = self.selective
+        if said is None:
+            return {}
+        return {"selective": {"scores": plain(said.scores), "decided": plain(said.decided),
+                              "promises": plain(said.promises)}}  # fmt: skip
 
     def _corrected(self) -> dict[str, Any]:
         if self.corrected is None:
@@ -153,6 +163,7 @@ def score_study(
     described: bool = True,
     calibrated_on: str = "",
     corrections: Corrections | None = None,
+    selective: bool = False,
 ) -> StudyScores:
     """Score every system (or the one named) by a judge's verdicts and people's final labels.
 
@@ -161,13 +172,18 @@ def score_study(
         described: with what the benchmark says beside scores and warnings; it takes half as long again.
         calibrated_on: a system whose labels also serve the others: the judge's error rates there are carried over.
         corrections: what was read of the study before, not to read it again.
+        selective: also from what people decided and what the judge may decide alone.
+
+    Raises:
+        NotEnoughError: selective, and no threshold is kept for these judges.
     """
     benchmark = get_benchmark(study.benchmark)
     names = (judge,) if isinstance(judge, str) else tuple(judge)
     labels = final_labels(study)
     corrections = corrections or Corrections(study)
+    where = selective_of(study, names) if selective else None
     found = {
-        name: _score(corrections, name, names, labels, described=described)
+        name: _score(corrections, name, names, labels, described=described, where=where)
         for name in systems(study) if system in ("", name)
     }  # fmt: skip
     if calibrated_on:
@@ -226,7 +242,13 @@ class _Items:
 
 
 def _score(
-    corrections: Corrections, system: str, judge: Sequence[str], labels: Mapping[str, FinalLabel], *, described: bool
+    corrections: Corrections,
+    system: str,
+    judge: Sequence[str],
+    labels: Mapping[str, FinalLabel],
+    *,
+    described: bool,
+    where: Selective | None = None,
 ) -> SystemScores:
     study = corrections.study
     benchmark = get_benchmark(study.benchmark)
@@ -237,18 +259,21 @@ def _score(
         warnings = warnings_of(study, benchmark, system, judge, facts)
         if described:
             description = describe_system(study, benchmark, system, judge, labels, facts)
-    overridden = study.rows("SELECT item_id FROM current_items WHERE system = ?", [system])
+    known = study.rows("SELECT item_id FROM current_items WHERE system = ?", [system])
+    overridden = benchmark.overridden(scored_items(study, system, judge, labels), facts)
+    chosen = selective_scores(study, benchmark, system, judge, labels, where, overridden) if where else None
     return SystemScores(
         as_coded=benchmark.as_coded(scored_items(study, system, judge), facts),
         as_described=benchmark.as_described(scored_items(study, system, judge), facts),
-        overridden=benchmark.overridden(scored_items(study, system, judge, labels), facts),
-        overridden_items=sum(1 for row in overridden if row[0] in labels),
+        overridden=overridden,
+        overridden_items=sum(1 for row in known if row[0] in labels),
         file_says=_stated(benchmark, facts, judge),
         corrected=corrections.corrected(system, judge) if labels else None,
         warnings=warnings,
         description=description,
         alarms=_alarms(study, benchmark, system, judge, labels, facts),
         doubts=_doubts(study, benchmark, system, judge, facts) if described else (),
+        selective=chosen,
     )
 
 

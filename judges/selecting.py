@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from judges.collect import BlindLabels, blind_labels, resolved_label, scored_items, task_definitions
 from judges.linked_labels import linked_items, told_twice
 from judges.served_part import Served, ServedParts
+from judges.tuned import tuned_for
 from store.applying import SETTING
 from store.items import systems
 from store.study import Study
@@ -42,8 +43,9 @@ class TaskConfidence:
 
     Attributes:
         source: where confidence is from (`file`, `logprob`, `agreement of 5 repeats` …).
-        labelled: labelled items with a readable verdict; copies of one item on which people and judge said the same
-            at once are one. linked: such copies, left out. without: of `labelled` without a confidence.
+        labelled: labelled items with a readable verdict, but for those that its prompt was tuned on; copies of one item
+            on which people and judge said the same at once are one. linked: such copies, left out. without: of
+            `labelled` without a confidence.
         found: None without two confidences.
         calibrated: the same after calibration by people's labels, out of fold; None when that cannot be fitted, and
             `calibrated_why` says why. method: by which model.
@@ -113,6 +115,7 @@ def _on_task(
     seed: int,
 ) -> TaskConfidence:
     levels, source = confidences(study, judge, task)
+    tuned = tuned_for(study, judge)
     judged: dict[str, JudgedItem] = {}
     verdicts: dict[str, str | None] = {}
     served = list[Served]()
@@ -123,7 +126,7 @@ def _on_task(
             served.append(part)
         for item in items:
             label = resolved_label(labels.get(item.item_id)) if item.item_id in part.items else None
-            if label is None or item.verdict is None or item.verdict.label is None:
+            if label is None or item.verdict is None or item.verdict.label is None or item.item_id in tuned:
                 continue
             verdicts[item.item_id] = item.verdict.label
             level = levels.get(item.item_id, math.nan)
@@ -244,8 +247,13 @@ def keep_thresholds(study: Study, found: Sequence[TaskConfidence]) -> dict[str, 
 
 def kept_thresholds(study: Study, judge: str) -> dict[str, float]:
     """The thresholds of a judge by task; none where the judge has become another since."""
+    return {task: float(one["threshold"]) for task, one in kept_selections(study, judge).items()}
+
+
+def kept_selections(study: Study, judge: str) -> dict[str, Mapping[str, Any]]:
+    """The same with all that was kept of each: threshold, alpha, delta, errors, selected, n, source."""
     ids: dict[str, list[str]] = {}
     for task, judge_id in study.rows("SELECT task, judge_id FROM judges WHERE name = ? ORDER BY 2", [judge]):
         ids.setdefault(task, []).append(judge_id)
     kept: Mapping[str, Any] = study.setting(KEPT, {}).get(judge, {})
-    return {task: float(one["threshold"]) for task, one in kept.items() if one["judge_ids"] == ids.get(task)}
+    return {task: one for task, one in kept.items() if one["judge_ids"] == ids.get(task)}

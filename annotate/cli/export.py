@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from store.study import Study
 
 FORMATS = ("native", "jsonl", "csv", "bugs", "verdicts", "scores", "inspect", "mlflow")
+SELECTIVE = ("verdicts", "scores", "inspect", "mlflow")
 _BY_SUFFIX = {".jsonl": "jsonl", ".csv": "csv", ".json": "native"}
 
 
@@ -34,7 +34,7 @@ def export(
     judge: Annotated[str, typer.Option("--judge", help="Whose verdicts, if there are several judges.")] = "",
     task: Annotated[str, typer.Option("--task", help="verdicts, inspect, mlflow: only this task.")] = "",
     selective: Annotated[
-        bool, typer.Option("--selective", help="verdicts: leave to people what the judge is too unsure of.")
+        bool, typer.Option("--selective", help="But native, jsonl, csv: leave to people what the judge is unsure of.")
     ] = False,
     excel: Annotated[bool, typer.Option("--excel", help="csv: begin with a byte-order mark for Excel.")] = False,
 ) -> None:
@@ -49,7 +49,7 @@ def export(
     Example: overread export patched_eval_stat_result.json --format native
     """
     from annotate.cli.main import study_path
-    from annotate.cli.output import say
+    from annotate.cli.output import note, say
     from annotate.cli.study import tell_notices
     from annotate.exchange.bugs import export_bugs
     from annotate.exchange.exporting import export_csv, export_jsonl
@@ -63,6 +63,10 @@ def export(
     with Study.open(study_path(context)) as study:
         tell_notices(study)
         refuse_imported(study, file)
+        if selective and chosen not in SELECTIVE:
+            raise UsageError(f"--selective goes with --format {', '.join(SELECTIVE)}.", "", "Leave one of them out.")
+        for line in _forced_lines(study, judge):
+            note(line)
         if chosen == "jsonl":
             say(f"{file}: {export_jsonl(study, file):,} items")
         elif chosen == "csv":
@@ -74,6 +78,14 @@ def export(
         else:
             for line in export_native(study, file, system, judge):
                 say(line)
+
+
+def _forced_lines(study: Study, judge: str) -> list[str]:
+    """What whoever passes an export on has to know of its judges."""
+    from annotate.cli.score import gate_line
+    from judges.gate.full_run import passages_of
+
+    return [f"overread: {one['judge']}: {gate_line(one)}." for one in passages_of(study, judge) if one["forced"]]
 
 
 def export_calibrated(
@@ -97,20 +109,16 @@ def export_calibrated(
     if task:
         pick("task", task, list(task_definitions(study)))
     if chosen == "scores":
-        write_atomically(file, [corrected_scores_text(study, judge, system)])
+        write_atomically(file, [corrected_scores_text(study, judge, system, selective=selective)])
         return f"{file}: scores as coded, overridden and corrected, by {judge}"
-    if selective and chosen != "verdicts":
-        raise UsageError("--selective goes with --format verdicts.", "", "Leave one of them out.")
-    writers: dict[str, Callable[[Study, str, str, str], Iterator[str]]] = {
-        "verdicts": partial(verdict_lines, selective=selective),
-        "inspect": inspect_lines,
-        "mlflow": mlflow_lines,
-    }
+    writers: dict[str, Callable[..., Iterator[str]]] = {
+        "verdicts": verdict_lines, "inspect": inspect_lines, "mlflow": mlflow_lines
+    }  # fmt: skip
     count = 0
 
     def counted() -> Iterator[str]:
         nonlocal count
-        for line in writers[chosen](study, judge, system, task):
+        for line in writers[chosen](study, judge, system, task, selective=selective):
             count += 1
             yield line
 

@@ -126,7 +126,7 @@ def retune(
             return
         by_hand = edited(found.task, found.prompt.texts, language) if edit else None
         with local_model(gguf, options, room, threads) as served:
-            own = reflect if reflect_model or gguf is None else _same_server(reflect, served)
+            own = reflect if reflect_model or gguf is None else same_server(reflect, served, room)
             work = Work(found, served, None if edit else own, by_hand)
             result = _on_screen(work, who) if on_screen else work.watched()
         if as_json:
@@ -138,11 +138,16 @@ def retune(
         raise typer.Exit(EXIT_NO)
 
 
-def _same_server(reflect: JudgeOptions, served: JudgeOptions) -> JudgeOptions:
-    """The judge's own model, served here, as the one that proposes."""
+def same_server(reflect: JudgeOptions, served: JudgeOptions, room: int) -> JudgeOptions:
+    """The judge's own model, served here, as the one that proposes.
+
+    Half of its context is left for the question. A small model repeats a line until it is cut off, for minutes;
+    llama.cpp can make long repetitions improbable ("DRY" sampling).
+    """
     return replace(
         reflect, model=served.model, base_url=served.base_url, key_variable=served.key_variable,
-        identity=served.identity,
+        identity=served.identity, max_tokens=min(reflect.max_tokens, room // 2),
+        extra={"dry_multiplier": 0.8},
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import typer
 from store.errors import UsageError
 
 if TYPE_CHECKING:
-    from judges.drawing import MadeDraw, Wish
+    from judges.drawing import MadeDraw
     from store.study import Study
 
 FEW_GROUPS = 10
@@ -97,6 +97,7 @@ def _draw(study: Study, options: dict[str, Any], judge: str, *, abstained: bool)
     from annotate.cli.export import pick
     from annotate.cli.label import user_name
     from judges.collect import verdict_slices
+    from judges.deciding import selective_of
     from judges.drawing import Wish, draw_estimate
     from judges.learning_draws import draw_check, draw_learn, draw_practice
     from store.items import judges
@@ -109,24 +110,12 @@ def _draw(study: Study, options: dict[str, Any], judge: str, *, abstained: bool)
     wish = Wish(**options, judge=named)
     who = user_name()
     if wish.stream == "learn":
-        return draw_learn(study, wish, who, _thresholds(study, wish) if abstained else None)
+        return draw_learn(study, wish, who, selective_of(study, [named]) if abstained else None)
     if wish.stream == "check":
         return draw_check(study, wish, who)
     if wish.stream == "practice":
         return draw_practice(study, wish, who)
     return draw_estimate(study, wish, who)
-
-
-def _thresholds(study: Study, wish: Wish) -> dict[str, float]:
-    from judges.selecting import kept_thresholds
-
-    found = kept_thresholds(study, wish.judge)
-    if not found:
-        raise UsageError(
-            f"No threshold of confidence is kept for judge {wish.judge}.",
-            "Until then nobody knows which of its verdicts may stand alone.", "overread audit --confidence --keep",
-        )  # fmt: skip
-    return found
 
 
 def _continue(study: Study, named: str, options: dict[str, Any], judge: str) -> MadeDraw:

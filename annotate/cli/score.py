@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from judges.calibration.correction.result import CorrectedMetric
     from judges.comparing import SystemComparison
     from judges.correcting import Corrections
+    from judges.deciding import SelectiveScores
     from judges.scoring import StudyScores, SystemScores
 
 
@@ -32,6 +34,9 @@ def score(
     calibrated_on: Annotated[
         str, typer.Option("--calibrated-on", help="Carry the judge's error rates on this system over to the others.")
     ] = "",
+    selective: Annotated[
+        bool, typer.Option("--selective", help="The judge decides only where it is sure enough, people the rest.")
+    ] = False,
     details: Annotated[bool, typer.Option("--details", help="Every number, table and doubtful verdict.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON: it always has everything.")] = False,
 ) -> None:
@@ -39,6 +44,9 @@ def score(
 
     Then what to read them with: warnings, where wrong results come from, tables by user, type and the like, and what
     takes several systems at once: paired tests, means over runs, losses from one regime to the other.
+
+    --selective counts a verdict only where the judge's confidence reaches what `audit --confidence --keep` found, and
+    tells no score that rests on an item which still waits for people.
 
     Example: overread score --json
     """
@@ -54,6 +62,8 @@ def score(
 
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        if compare is not None and selective:
+            raise UsageError("--selective does not go with --compare.", "", "Leave one of them out.")
         if system:
             pick("system", system, systems(study))
         if calibrated_on:
@@ -67,7 +77,9 @@ def score(
         if difference is not None and not as_json:
             lines = list(system_comparison_lines(difference))
         else:
-            found = score_study(study, chosen, system, calibrated_on=calibrated_on, corrections=corrections)
+            found = score_study(
+                study, chosen, system, calibrated_on=calibrated_on, corrections=corrections, selective=selective
+            )
             lines = [] if as_json else list(score_lines(found, details=details))
     if as_json:
         print_json({**found.as_json(), **({"compare": difference.as_json()} if difference else {})})
@@ -161,7 +173,13 @@ _GATES = {
 
 def gate_line(passage: Mapping[str, Any]) -> str:
     """What a score has to say of its judge's gate; "" where it is open, or nobody has looked."""
-    return _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
+    said = _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
+    if not passage["forced"] or passage["state"] == "forced":
+        return said
+    earlier = (
+        f"{passage['task']} was first judged through a gate that was not open, by force on {passage['forced'][:10]}"
+    )
+    return f"{said}; {earlier}" if said else earlier
 
 
 def _is_long(scores: StudyScores) -> bool:
@@ -184,6 +202,9 @@ def _summary_lines(scores: StudyScores) -> Iterator[str]:
             rows += [[name, *coded], *([["  with people's labels", *overridden]] if overridden != coded else [])]
         yield from table(rows)
     for name, found in scores.systems.items():
+        if found.selective is not None:
+            yield name
+            yield from selective_lines(found.selective)
         if found.equals_file is False:
             yield f"{name}: {_EQUALITY[False]}"
     doubtful = sum(len(found.doubts) for found in scores.systems.values())
@@ -241,15 +262,22 @@ def _system_lines(name: str, scores: StudyScores, found: SystemScores, *, detail
     yield f"{name}, judged by {scores.judge}"
     yield _EQUALITY[found.equals_file]
     yield f"overridden: {found.overridden_items} items have a person's final label"
+    if found.selective is not None:
+        yield from selective_lines(found.selective)
     overridden = dict(flat(found.overridden))
+    chosen = dict(flat(found.selective.scores)) if found.selective is not None else {}
     corrected = found.corrected.metrics if found.corrected is not None else {}
     coded = list(flat(found.as_coded))
     shown = _shown(coded, scores.headline, details=details)
-    rows = [["metric", "as coded", "overridden", *(["corrected", "95 % interval", "by"] if corrected else [])]]
-    rows += [
-        [metric, number(value), number(overridden.get(metric)), *(_correction(corrected, metric) if corrected else [])]
-        for metric, value in shown
+    columns = [
+        ["metric", "as coded", "overridden", *(["selective"] if chosen else [])],
+        *(
+            [metric, number(value), number(overridden.get(metric)), *([number(chosen.get(metric))] if chosen else [])]
+            for metric, value in shown
+        ),
     ]
+    more = [["corrected", "95 % interval", "by"], *(_correction(corrected, metric) for metric, _ in shown)]
+    rows = [[*row, *beside] for row, beside in zip(columns, more, strict=True)] if corrected else columns
     yield from table(rows)
     if len(shown) < len(coded):
         yield f"  … and {len(coded) - len(shown)} more: --details, or --json"
@@ -257,6 +285,28 @@ def _system_lines(name: str, scores: StudyScores, found: SystemScores, *, detail
         yield from _correction_notes(found)
     yield from _described_lines(found.as_described, dict(coded), details=details)
     yield from (f"  {metric}: {value.why}" for metric, value in shown if hasattr(value, "why"))
+
+
+def selective_lines(found: SelectiveScores) -> Iterator[str]:
+    """Who decided how much, what is promised of the judge's part, and what waits for people."""
+    for task, counts in found.decided.items():
+        said = [f"{counts[by]} {word}" for by, word in _DECIDERS.items() if counts.get(by)]
+        promise = found.promises.get(task)
+        sure = (
+            f"where the judge is at least {promise['threshold']:.3f} sure, at most {100 * promise['alpha']:g} % of its"
+            f" verdicts differ from people's ({100 * (1 - promise['delta']):g} % certain)"
+            if promise
+            else "the judge may decide nothing of it alone"
+        )
+        yield f"selective, {task}: {', '.join(said)}; {sure}"
+        if waiting := found.waiting.get(task):
+            yield (
+                f"  what rests on the {waiting} has no selective score yet: overread sample --stream learn --abstained"
+                f" --task {task} --n {math.ceil(waiting * 3 / 2)}, then overread label"
+            )
+
+
+_DECIDERS = {"people": "by people", "judge": "by the judge", "queue": "wait for people", "nobody": "not judged"}
 
 
 def _shown(coded: Sequence[tuple[str, Any]], headline: Collection[str], *, details: bool) -> list[tuple[str, Any]]:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judges.calibration.agreement.binomial import clopper_pearson
 from judges.collect import FinalLabel, final_labels
+from judges.deciding import Decider, decider, selective_of
 from judges.gate.bindings import judges_of
 from judges.gate.checks import resolved_label
 from judges.gate.evidence import evidence_of
 from judges.gate.full_run import passages_of
-from judges.selecting import confidences, kept_thresholds
-from store.errors import NotEnoughError
 from store.items import StoredItem, stream_scored, systems
 from store.records import VerdictRecord
 from store.study import Study, now
@@ -56,12 +55,12 @@ class Decided:
     """One item: the label that counts, and where it is from.
 
     Attributes:
-        by: people, judge, queue (selective: left to people) or nobody (no verdict could be read).
+        by: people, judge, queue (selective: left to people) or nobody (no verdict, or none that could be read).
     """
 
     item: StoredItem
     label: str | None
-    by: str
+    by: Decider
     judge: str
     verdict: VerdictRecord | None
     people: FinalLabel | None
@@ -85,7 +84,7 @@ class Decided:
                         "model_returned": verdict.model_returned if verdict else ""}  # fmt: skip
         if self.by == "judge" and self.trust is not None:
             row["precision"] = self.trust.as_json()
-        row["gate"] = {name: self.gate.get(name, "") for name in ("state", "certificate")}
+        row["gate"] = {name: self.gate.get(name, "") for name in ("state", "certificate", "forced")}
         return row
 
 
@@ -101,8 +100,7 @@ def decided(
     Raises:
         NotEnoughError: selective, and no threshold is kept for this judge.
     """
-    thresholds = _thresholds(study, judge) if selective else {}
-    sure = {name: confidences(study, judge, name)[0] for name in thresholds}
+    where = selective_of(study, [judge]) if selective else None
     people = final_labels(study)
     trusts = label_trust(study, judge)
     gates = {passage["task"]: passage for passage in passages_of(study, judge)}
@@ -111,24 +109,12 @@ def decided(
             continue
         for item, verdict in stream_scored(study, name, judge):
             if task in ("", item.task):
-                one = _decided(item, verdict, judge, people.get(item.item_id), trusts, gates.get(item.task, {}))
-                bound = thresholds.get(item.task, 0.0) if selective else 0.0
-                unsure = selective and sure.get(item.task, {}).get(item.item_id, -1.0) < bound
-                yield replace(one, label=None, by="queue") if unsure and one.by == "judge" else one
-
-
-def _thresholds(study: Study, judge: str) -> dict[str, float]:
-    kept = kept_thresholds(study, judge)
-    if not kept:
-        raise NotEnoughError(
-            f"No confidence is known above which {judge} may decide alone.",
-            "A threshold needs labels that guarantee its rate of errors, and the judge must not have changed since.",
-            f"overread audit --confidence --judge {judge} --keep",
-        )
-    return kept
+                by = decider(item.item_id, verdict, people.get(item.item_id), where)
+                yield _decided(by, item, verdict, judge, people.get(item.item_id), trusts, gates.get(item.task, {}))
 
 
 def _decided(
+    by: Decider,
     item: StoredItem,
     verdict: VerdictRecord | None,
     judge: str,
@@ -136,13 +122,13 @@ def _decided(
     trusts: dict[tuple[str, str], Trust],
     gate: dict[str, Any],
 ) -> Decided:
-    said = verdict.label if verdict is not None else None
-    if people is not None and people.state.value is not None:
-        return Decided(item, people.state.value, "people", judge, verdict, people, None, gate)
-    if said is not None:
-        trust = trusts.get((item.task, said), Trust(0, 0))
-        return Decided(item, said, "judge", judge, verdict, None, trust, gate)
-    return Decided(item, None, "nobody", judge, verdict, None, None, gate)
+    if by == "people":
+        assert people is not None
+        return Decided(item, people.state.value, by, judge, verdict, people, None, gate)
+    if verdict is None or verdict.label is None:
+        return Decided(item, None, by, judge, verdict, None, None, gate)
+    trust = trusts.get((item.task, verdict.label), Trust(0, 0))
+    return Decided(item, verdict.label if by == "judge" else None, by, judge, verdict, None, trust, gate)
 
 
 def label_trust(study: Study, judge: str) -> dict[tuple[str, str], Trust]:
@@ -173,17 +159,17 @@ def verdict_lines(
     """The calibrated verdicts as JSON lines, what they are of first."""
     head = {"format": FORMAT, "benchmark": study.benchmark, "study_id": study.study_id, "judge": judge,
             "at": now().isoformat(timespec="seconds"), "gate": passages_of(study, judge),
-            **({"thresholds": _thresholds(study, judge)} if selective else {})}  # fmt: skip
+            **({"promises": selective_of(study, [judge]).promises} if selective else {})}  # fmt: skip
     yield json.dumps(head, ensure_ascii=False) + "\n"
     for one in decided(study, judge, system, task, selective=selective):
         yield json.dumps(one.as_json(), ensure_ascii=False) + "\n"
 
 
-def corrected_scores_text(study: Study, judge: str, system: str = "") -> str:
+def corrected_scores_text(study: Study, judge: str, system: str = "", *, selective: bool = False) -> str:
     """The scores as coded, overridden and corrected, with the gate they came through, as one JSON document."""
     from judges.scoring import score_study
 
-    found = score_study(study, judge, system, described=False)
+    found = score_study(study, judge, system, described=False, selective=selective)
     document = {"format": SCORES_FORMAT, "study_id": study.study_id, "at": now().isoformat(timespec="seconds"),
                 **found.as_json()}  # fmt: skip
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from store.events import STATE_COLUMNS, state_of_row
+from store.events import IS_LINKED, STATE_COLUMNS, state_of_row
 from store.records import LabelState
 from store.study import Study
 
@@ -84,8 +84,8 @@ _WIDTH = len(STATE_COLUMNS.split(","))
 _QUERY = f"""
     SELECT l.item_id, l.content_hash, l.annotator, l.round, l.mode, l.body->>'at', l.draw_id, l.rubric_version,
         coalesce(t.active_ms, 0), b.body->>'at', r.policy, r.body->>'at', r.verdicts_shown,
-        CASE WHEN contains(l.body, '"linked_to":') THEN l.body->>'linked_to' ELSE '' END, {_PREFIXED}, {_BLIND}
-    FROM current_labels l
+        l.linked_to, {_PREFIXED}, {_BLIND}
+    FROM (SELECT *, CASE WHEN {IS_LINKED} THEN body->>'linked_to' ELSE '' END AS linked_to FROM current_labels) l
     JOIN current_items i USING (item_id)
     LEFT JOIN blind_labels b ON b.item_id = l.item_id AND b.annotator = l.annotator AND b.round = l.round
     LEFT JOIN (SELECT item_id, annotator, round, sum(active_ms)::BIGINT AS active_ms FROM label_events GROUP BY ALL) t

@@ -16,7 +16,9 @@ from store.errors import UsageError
 from store.study import Study
 
 
-def inspect_lines(study: Study, judge: str, system: str = "", task: str = "") -> Iterator[str]:
+def inspect_lines(
+    study: Study, judge: str, system: str = "", task: str = "", *, selective: bool = False
+) -> Iterator[str]:
     """Records of all items that somebody decided.
 
     Raises:
@@ -24,7 +26,7 @@ def inspect_lines(study: Study, judge: str, system: str = "", task: str = "") ->
     """
     definitions = task_definitions(study)
     seen: set[str] = set()
-    for one in decided(study, judge, system, task):
+    for one in decided(study, judge, system, task, selective=selective):
         if one.label is None:
             continue
         sample = sample_id(one)

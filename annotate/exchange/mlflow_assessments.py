@@ -18,10 +18,13 @@ from store.records import digest
 from store.study import Study, now
 
 
-def mlflow_lines(study: Study, judge: str, system: str = "", task: str = "") -> Iterator[str]:
-    """Assessments of all items that somebody decided, each judge's before the person's that overrides it."""
+def mlflow_lines(
+    study: Study, judge: str, system: str = "", task: str = "", *, selective: bool = False
+) -> Iterator[str]:
+    """Assessments of all items that somebody judged, each judge's before the person's that overrides it. What a judge
+    may not decide alone is marked not valid, as what people overrode is."""
     at = now().isoformat()
-    for one in decided(study, judge, system, task):
+    for one in decided(study, judge, system, task, selective=selective):
         for assessment in assessments(one, at):
             yield json.dumps(assessment, ensure_ascii=False) + "\n"
 
@@ -31,7 +34,7 @@ def assessments(one: Decided, at: str) -> Iterator[dict[str, Any]]:
     judged = one.verdict is not None
     judge_id = f"a-{digest('assessment', one.item.item_id, one.judge)}"
     if judged:
-        yield _of_judge(one, judge_id, at, valid=one.people is None)
+        yield _of_judge(one, judge_id, at, valid=one.by not in ("people", "queue"))
     if one.people is not None:
         yield _of_people(one, judge_id if judged else "", at)
 
@@ -48,7 +51,8 @@ def _of_judge(one: Decided, assessment_id: str, at: str, *, valid: bool) -> dict
         }
     metadata = {
         "item_id": one.item.item_id, "system": one.item.system, "gate": one.gate.get("state", ""),
-        "certificate": one.gate.get("certificate", ""),
+        "certificate": one.gate.get("certificate", ""), "decided_by": one.by,
+        **({"gate_forced": one.gate["forced"]} if one.gate.get("forced") else {}),
         **({"confidence": repr(verdict.confidence), "confidence_source": verdict.confidence_source}
            if verdict.confidence is not None else {}),
     }  # fmt: skip

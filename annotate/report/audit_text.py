@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from annotate.report.coefficient_names import NAMES
-from annotate.report.part_text import part_lines
 from annotate.report.statistic_rows import Row, reasons, statistic_row
 from annotate.report.trust_words import Told, danger_sentence, gap_sentence, published_sentence, readers_told, told
 from judges.calibration.audit_result import Audit, HumanAgreement, JudgeAgreement, TaskAudit
@@ -26,6 +25,8 @@ def audit_lines(audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = No
             if not block.judges and len(block.humans.annotators) < 2:
                 continue  # there is nobody to compare with
             yield from _task(f"{name} / {titles.get(name, {}).get(part, part)}", block)
+    if audit.declared:
+        from annotate.report.part_text import part_lines
     for name, declared_parts in audit.declared.items():
         for part, declared in declared_parts.items():
             title = titles.get(name, {}).get(part, part)

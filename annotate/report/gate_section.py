@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from annotate.report.blocks import Block, Callout, Cell, Heading, Listing, Paragraph, Row, Section, Sign, Table
 from annotate.report.facts import Facts
-from annotate.report.gate_text import bound_text, value_text
+from annotate.report.gate_text import bound_text, title_of, value_text
 from judges.gate.full_run import FORCED, passages_of
 from judges.gate.recheck import RECHECKED
 from store.gates import GateLook, gate_looks
@@ -39,7 +39,10 @@ class GateOf:
     def callout(self) -> Callout:
         """Its outcome in a line."""
         sign, words = _WORDS[self.passage["state"]]
-        return Callout(sign, words.format(judge=self.passage["judge"], task=self.title, why=self.passage["why"]) + ".")
+        said = words.format(judge=self.passage["judge"], task=self.title, why=self.passage["why"])
+        if self.passage["forced"] and self.passage["state"] != "forced":
+            said += f"; before that it was forced, on {self.passage['forced'][:10]}"
+        return Callout(sign, f"{said}.")
 
 
 def gates_of(facts: Facts) -> list[GateOf]:
@@ -96,13 +99,13 @@ def _look_blocks(look: GateLook) -> Iterator[Block]:
         yield Paragraph("What to do next:")
         yield Listing(tuple(document["next"]))
     yield Paragraph(
-        f"Look {document['look']} of {document['looks']} at this judge, {look.at[:10]}; certificate {look.gate_id}.",
+        f"Look {document['look']} of {document['looks']} at this judge, {look.at[:10]}; its certificate says look_id"
+        f" {look.gate_id}.",
         "small",
     )
 
 
 def _row(check: Mapping[str, Any]) -> Row:
-    name = f"{check['name']} of {check['label']}" if check["label"] else check["name"].replace("_", " ")
     value = value_text(check["value"], check["low"], check["high"])
-    texts = (name, check["status"], value, bound_text(check["bound"], check["side"]), check["why"])
+    texts = (title_of(check), check["status"], value, bound_text(check["bound"], check["side"]), check["why"])
     return Row(tuple(Cell(text) for text in texts))

@@ -10,11 +10,9 @@ commands ask for it (`isinstance`).
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -507,14 +505,19 @@ ENTRY_POINTS = "overread.benchmarks"
 
 def benchmark_names() -> list[str]:
     """The benchmarks this installation has: folders here, and those that other distributions offer."""
+    return sorted(_own() | _offered().keys())
+
+
+def _own() -> set[str]:
     import judges.benchmarks as home
 
-    folders = {module.name for module in pkgutil.iter_modules(home.__path__) if module.ispkg}
-    return sorted(folders | _offered().keys())
+    return {module.name for module in pkgutil.iter_modules(home.__path__) if module.ispkg}
 
 
 def _offered() -> dict[str, str]:
     """Benchmarks of other distributions: name → package."""
+    from importlib.metadata import entry_points  # here: reading what is installed costs more than a benchmark
+
     return {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
 
 
@@ -524,9 +527,6 @@ def get_benchmark(name: str) -> Benchmark:
     Raises:
         KeyError: there is no such benchmark.
     """
-    if name not in benchmark_names():
-        raise KeyError(name)
-    own = f"judges.benchmarks.{name}"
-    package = own if importlib.util.find_spec(own) is not None else _offered()[name]
+    package = f"judges.benchmarks.{name}" if name in _own() else _offered()[name]
     benchmark: Benchmark = importlib.import_module(package).BENCHMARK
     return benchmark

@@ -26,6 +26,7 @@ from judges.calibration.agreement.prevalence import bias_index, prevalence_index
 from judges.calibration.agreement.ratings import PairTable, distinct_rows
 from judges.calibration.agreement.raw import raw_agreement, share_agreed
 from judges.calibration.agreement.rmse import rmse
+from judges.calibration.agreement.sample_design import SampleDesign
 from judges.calibration.agreement.scale import FloatArray, IntArray, Scale
 from judges.calibration.agreement.scored_pairs import ScoredPairs
 from judges.calibration.agreement.scott_pi import scott_pi
@@ -215,29 +216,28 @@ class _Weighing:
     """A task's drawn items with what each stands for; those in no sample have no label here.
 
     Attributes:
-        people: codes, shape (items,). weights: 1/π, shape (items,).
+        people: codes, shape (items,).
     """
 
     task: TaskColumns
     people: CodeArray
-    weights: FloatArray
-    drawn: DrawnColumns
+    design: SampleDesign
     settings: Settings
 
+    @classmethod
+    def of(cls, task: TaskColumns, people: CodeArray, drawn: DrawnColumns, settings: Settings) -> _Weighing:
+        inside = np.isfinite(drawn.weights)
+        design = SampleDesign(
+            np.where(inside, drawn.weights, 1.0), task.clusters, drawn.strata, drawn.groups,
+            settings.seed, settings.resamples, settings.level,
+        )  # fmt: skip
+        return cls(task, np.where(inside, people, np.int16(NOT_LABELLED)), design, settings)
+
     def agreement(self, scale: Scale, answers: CodeArray) -> DesignWeighted:
-        return design_weighted(scale, self.people, answers, self.weights, *self._design)
+        return design_weighted(scale, self.people, answers, self.design)
 
     def table(self, answers: CodeArray) -> tuple[PairTable, Bootstrap]:
-        return weighted_pairs(self.task.scale, self.people, answers, self.weights, *self._design)
-
-    @property
-    def _design(
-        self,
-    ) -> tuple[NDArray[np.integer] | None, int, int, float, NDArray[np.integer], NDArray[np.integer] | None]:
-        settings = self.settings
-        return (
-            self.task.clusters, settings.seed, settings.resamples, settings.level, self.drawn.strata, self.drawn.groups
-        )  # fmt: skip
+        return weighted_pairs(self.task.scale, self.people, answers, self.design)
 
     def slice(self, answers: CodeArray, column: SliceColumn) -> dict[str, SliceAgreement]:
         paired = (self.people >= 0) & (answers >= 0)
@@ -264,8 +264,9 @@ class _Weighing:
         return _too_few(label, n) if n < SLICE_LABEL_ITEMS else self._share(name, hits, rows)
 
     def _share(self, name: str, hits: NDArray[np.bool_], rows: NDArray[np.bool_]) -> Statistic:
-        groups = None if self.drawn.groups is None else self.drawn.groups[rows]
-        return weighted_share(name, hits[rows], self.weights[rows], groups, self.settings.level)
+        design = self.design
+        groups = None if design.groups is None else design.groups[rows]
+        return weighted_share(name, hits[rows], design.weights[rows], groups, design.level)
 
     def counted(self, verdicts: CodeArray) -> UnreadableCounted:
         """`_counted` of all items."""
@@ -292,8 +293,8 @@ def _of_all_items(
     outside = int((~inside & (people >= 0) & (verdicts >= 0)).sum())
     if outside == found.n:
         return replace(found, notes=(*found.notes, UNWEIGHED_NOTE))
-    own = np.where(inside, people, np.int16(NOT_LABELLED))
-    weighing = _Weighing(task, own, np.where(inside, drawn.weights, 1.0), drawn, settings)
+    weighing = _Weighing.of(task, people, drawn, settings)
+    own, weights = weighing.people, weighing.design.weights
     weighted = weighing.agreement(task.scale, verdicts)
     pairs, bootstrap = weighing.table(verdicts)
 
@@ -318,9 +319,9 @@ def _of_all_items(
             for label, one in found.per_label.items()
         },
         slices={name: weighing.slice(verdicts, column) for name, column in _slices_of(task, judge).items()},
-        correlations=_correlations(task, own, judge, settings, weighing.weights),
+        correlations=_correlations(task, own, judge, settings, weights),
         unreadable_counted=found.unreadable_counted and weighing.counted(verdicts),
-        more=found.more and _more(task, own, judge, pairs, bootstrap, weighing.weights),
+        more=found.more and _more(task, own, judge, pairs, bootstrap, weights),
         notes=(*found.notes, UNEQUAL_NOTE),
     )
 

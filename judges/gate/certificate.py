@@ -6,13 +6,17 @@ nothing changed since; whoever has not can check that the certificate is whole, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from judges.gate.bindings import bindings_of, judges_of
-from judges.gate.gate import EXIT_CODES, Gate, path_json, worst_of
+from judges.gate.checks import Status
+from judges.gate.gate import EXIT_CODES, Gate, path_json, summary_of
+from judges.gate.thresholds import thresholds_of
 from store.errors import EXIT_NO, InputError
 from store.gates import gate_looks
 from store.records import digest
@@ -31,8 +35,6 @@ def certificate_of(gate: Gate) -> dict[str, Any]:
 
 def certificate_text(gate: Gate) -> str:
     """The same as text, one line a member, for a repository's diffs."""
-    import json
-
     return json.dumps(certificate_of(gate), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
@@ -103,7 +105,7 @@ def _is_certificate(found: Any) -> bool:
         return False
     tasks, checks, acts = found.get("tasks"), found.get("checks"), found.get("next")
     return (
-        all(isinstance(found.get(name), str) for name in ("certificate", "outcome", "study_id"))
+        all(isinstance(found.get(name), str) for name in ("certificate", "outcome", "study_id", "benchmark"))
         and isinstance(found.get("judge"), str | dict)
         and isinstance(checks, list)
         and isinstance(acts, list)
@@ -118,18 +120,32 @@ def _is_task(gate: Any) -> bool:
         isinstance(gate, dict)
         and isinstance(gate.get("outcome"), str)
         and all(isinstance(gate.get(name), dict) for name in ("judge", "bindings", "thresholds"))
-        and isinstance(gate["judge"].get("judge_id"), str)
+        and all(isinstance(gate["judge"].get(name), str) for name in ("judge_id", "name"))
+        and _is_time(gate.get("at"))
+        and all(isinstance(gate.get(name), str) for name in ("task", "look_id"))
+        and all(isinstance(gate.get(name), int) for name in ("look", "looks"))
+        and isinstance(gate.get("next"), list)
+        and all(isinstance(act, str) for act in gate["next"])
         and isinstance(gate.get("checks"), list)
         and all(_is_check(check) for check in gate["checks"])
     )
 
 
+def _is_time(said: Any) -> bool:
+    try:
+        return isinstance(said, str) and datetime.fromisoformat(said).tzinfo is not None
+    except ValueError:
+        return False
+
+
 def _is_check(check: Any) -> bool:
     return (
         isinstance(check, dict)
-        and all(isinstance(check.get(name), str) for name in ("name", "label"))
+        and all(isinstance(check.get(name), str) for name in ("name", "label", "why", "next"))
+        and check.get("status") in get_args(Status)
+        and check.get("side") in ("least", "most")
         and isinstance(check.get("passed"), bool | None)
-        and all(_is_number(check.get(name)) for name in ("value", "low", "high"))
+        and all(_is_number(check.get(name)) for name in ("value", "low", "high", "bound"))
     )
 
 
@@ -137,19 +153,26 @@ def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def verify(path: Path, study: Study | None = None) -> Verification:
-    """Check a certificate against itself, and against a study where there is one.
+def verify(path: Path, study: Study | None = None, thresholds: Path | None = None) -> Verification:
+    """Check a certificate against itself, against a study where there is one, and against a thresholds file.
 
     Raises:
-        InputError: the file is no certificate.
+        InputError: the file is no certificate. UsageError: the thresholds cannot be read.
     """
     found = read_certificate(path)
     problems: list[str] = []
     compared = ["certificate"]
     if not _is_whole(found):
         problems.append("the certificate was altered after it was written")
-    if found["outcome"] != worst_of(gate["outcome"] for gate in found["tasks"].values()):
-        problems.append("the certificate contradicts itself: its outcome is not that of its tasks")
+    if strange := _contradicted(found):
+        problems.append(f"the certificate contradicts itself: its tasks say otherwise of {', '.join(strange)}")
+    if thresholds is not None:
+        compared.append("thresholds")
+        problems += [
+            f"{task}: it was looked through under other thresholds than those of {thresholds.name}"
+            for task, gate in found["tasks"].items()
+            if json.loads(json.dumps(thresholds_of(thresholds, task).as_json())) != gate["thresholds"]
+        ]
     if study is not None:
         compared += ["study", *_bound(found)]
         problems += _against(found, study)
@@ -160,17 +183,24 @@ def _bound(certificate: Mapping[str, Any]) -> list[str]:
     return [name for gate in certificate["tasks"].values() for name in gate["bindings"]]
 
 
-def _was_looked(study: Study, task: str, gate: Mapping[str, Any]) -> bool:
-    """Whether a look of the study came to this: the hash of a certificate can be made anew by whoever edits it."""
-    told = ("outcome", "look", "thresholds", "bindings")
-    return any(
-        look.judge_id == gate["judge"]["judge_id"] and all(look.document.get(name) == gate.get(name) for name in told)
-        for look in gate_looks(study, task)
+def _contradicted(found: Mapping[str, Any]) -> list[str]:
+    """Members that do not follow from its tasks."""
+    told = {"format": FORMAT, **summary_of(found["study_id"], found["benchmark"], found["tasks"])}
+    return sorted(
+        name
+        for name in (told.keys() | found.keys()) - {"certificate"}
+        if name not in told or found.get(name) != told[name]
     )
 
 
+def _was_looked(study: Study, task: str, gate: Mapping[str, Any]) -> bool:
+    """Whether a look of the study came to this, to the last number: the hash of a certificate can be made anew by
+    whoever edits it."""
+    return any(look.document == gate for look in gate_looks(study, task))
+
+
 def _against(certificate: Mapping[str, Any], study: Study) -> list[str]:
-    if certificate["study_id"] != study.study_id:
+    if (certificate["study_id"], certificate["benchmark"]) != (study.study_id, study.benchmark):
         return ["the certificate is of another study"]
     problems = []
     for task, gate in certificate["tasks"].items():

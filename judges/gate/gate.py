@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -30,6 +34,7 @@ class TaskGate:
     Attributes:
         look: which look of this judge it is, 1 for the first. bindings: hashes of all that it rests on.
         next: what to do, the most useful first.
+        look_id, at: of the look as the study keeps it; looking again at what has not changed is the same look.
     """
 
     task: str
@@ -40,11 +45,13 @@ class TaskGate:
     checks: tuple[Check, ...]
     bindings: Mapping[str, str]
     next: tuple[str, ...]
+    look_id: str = ""
+    at: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {
             "task": self.task, "outcome": self.outcome, "look": self.look, "looks": self.limits.looks,
-            "level": self.limits.level,
+            "level": self.limits.level, "look_id": self.look_id, "at": self.at,
             "judge": {"judge_id": self.judge.judge_id, "name": self.judge.name, "model": self.judge.model,
                       "prompt_version": self.judge.prompt_version},
             "thresholds": self.limits.as_json(), "bindings": dict(self.bindings),
@@ -58,7 +65,6 @@ class Gate:
 
     study_id: str
     benchmark: str
-    at: str
     tasks: tuple[TaskGate, ...]
 
     @property
@@ -71,16 +77,21 @@ class Gate:
 
     def as_json(self) -> dict[str, Any]:
         """What other programs rely on (DESIGN §7), and each task whole under `tasks`."""
-        checks = [{"task": gate.task, **check.as_json()} for gate in self.tasks for check in gate.checks]
-        judges = {gate.task: gate.judge.name for gate in self.tasks}
-        names = set(judges.values())
-        return {
-            "outcome": self.outcome, "checks": checks,
-            "judge": next(iter(names)) if len(names) == 1 else judges,
-            "next": [f"{gate.task}: {act}" for gate in self.tasks for act in gate.next],
-            "at": self.at, "study_id": self.study_id, "benchmark": self.benchmark,
-            "tasks": {gate.task: gate.as_json() for gate in self.tasks},
-        }  # fmt: skip
+        return summary_of(self.study_id, self.benchmark, {gate.task: gate.as_json() for gate in self.tasks})
+
+
+def summary_of(study_id: str, benchmark: str, tasks: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What the gates of several tasks (`TaskGate.as_json`, by name) come to, and they themselves."""
+    judges = {task: gate["judge"]["name"] for task, gate in tasks.items()}
+    names = set(judges.values())
+    return {
+        "outcome": worst_of(gate["outcome"] for gate in tasks.values()),
+        "checks": [{"task": task, **check} for task, gate in tasks.items() for check in gate["checks"]],
+        "judge": next(iter(names)) if len(names) == 1 else judges,
+        "next": [f"{task}: {act}" for task, gate in tasks.items() for act in gate["next"]],
+        "at": max((gate["at"] for gate in tasks.values()), key=datetime.fromisoformat),
+        "study_id": study_id, "benchmark": benchmark, "tasks": dict(tasks),
+    }  # fmt: skip
 
 
 def worst_of(outcomes: Iterable[str]) -> Outcome:
@@ -104,7 +115,7 @@ def look(
         baseline: an earlier certificate: what passed there has to pass still.
     """
     gates = [_task_gate(study, judge, limits[judge.task], at, seed, baseline) for judge in judges]
-    return Gate(study.study_id, study.benchmark, at, tuple(gates))
+    return Gate(study.study_id, study.benchmark, tuple(gates))
 
 
 def _task_gate(
@@ -112,38 +123,58 @@ def _task_gate(
 ) -> TaskGate:
     evidence = evidence_of(study, judge.task, judge)
     inputs = digest("gate", evidence.bindings, limits.hash, seed)
-    number = _look_number(study, judge, inputs)
+    before = [one for one in gate_looks(study, judge.task) if one.judge_id == judge.judge_id]
+    number = _look_number(before, inputs)
     checks = checks_of(evidence, limits, seed)
     if baseline is not None:
         checks += _regressions(judge.task, checks, baseline)
-    if number > limits.looks:
+    if _overspent(before, inputs, limits):
         checks.append(_spent(number, limits))
     outcome = outcome_of(checks)
-    gate = TaskGate(
-        judge.task, judge, outcome, number, limits, tuple(checks), evidence.bindings, next_acts(outcome, checks)
-    )
-    if not any(one.inputs == inputs and one.outcome == outcome for one in _looks(study, judge)):
-        gate_id = digest("gate look", inputs, at)
-        document = gate.as_json()
-        add_look(
-            study, GateLook(gate_id, judge.task, judge.name, judge.judge_id, number, inputs, outcome, document, at)
-        )
-    return gate
+    acts = next_acts(outcome, checks)
+    gate = TaskGate(judge.task, judge, outcome, number, limits, tuple(checks), evidence.bindings, acts)
+    return _kept(study, gate, before, inputs, at)
 
 
-def _looks(study: Study, judge: JudgeOf) -> list[GateLook]:
-    return [one for one in gate_looks(study, judge.task) if one.judge_id == judge.judge_id]
+def _kept(study: Study, gate: TaskGate, before: Sequence[GateLook], inputs: str, at: str) -> TaskGate:
+    """The look with its id: that of the newest one where nothing changed since, else of a new one, journaled.
+
+    What was found before some other look is journaled anew, under its old number: the newest says how things stand.
+    """
+    if before:
+        newest = before[-1]
+        same = replace(gate, look_id=newest.gate_id, at=str(newest.document.get("at", newest.at)))
+        if json.loads(json.dumps(same.as_json())) == newest.document:
+            return same
+    made = replace(gate, look_id=digest("gate look", inputs, at), at=at)
+    judge = gate.judge
+    add_look(study, GateLook(made.look_id, judge.task, judge.name, judge.judge_id, gate.look, inputs, gate.outcome,
+                             made.as_json(), at))  # fmt: skip
+    return made
 
 
-def _look_number(study: Study, judge: JudgeOf, inputs: str) -> int:
-    numbers = {one.inputs: one.look for one in _looks(study, judge)}
+def _look_number(before: Sequence[GateLook], inputs: str) -> int:
+    numbers = {one.inputs: one.look for one in before}
     return numbers.get(inputs, max(numbers.values(), default=0) + 1)
+
+
+def _overspent(before: Sequence[GateLook], inputs: str, limits: Thresholds) -> bool:
+    """Whether this look and those before it take more than alpha together.
+
+    Each took its own share, under whichever thresholds it was made: one look planned as the only one took all of it.
+    """
+    shares: dict[str, float] = {}
+    for one in itertools.takewhile(lambda look: look.inputs != inputs, before):
+        said = one.document["thresholds"]
+        shares[one.inputs] = said["alpha"] / said["looks"]
+    return math.fsum([*shares.values(), limits.alpha / limits.looks]) > limits.alpha * (1 + 1e-9)
 
 
 def _spent(number: int, limits: Thresholds) -> Check:
     from judges.calibration.statistic import Statistic
 
-    why = f"this is look {number} at this judge; its error is planned for {limits.looks}"
+    planned = "one" if limits.looks == 1 else f"{limits.looks}"
+    why = f"this is look {number} at this judge, and those before have spent its error, planned for {planned}"
     return Check("looks", "undecided", Statistic(float(number), number), float(limits.looks), why, side="most",
                  next="retune the judge, or keep to what people decide: looking again proves nothing")  # fmt: skip
 
@@ -174,14 +205,14 @@ def _regressions(task: str, checks: Sequence[Check], baseline: Mapping[str, Any]
     found = []
     for check in checks:
         old = before.get((check.name, check.label))
-        if old is None:
+        if old is None or check.bound is None:
             continue
         fell = _fell(check, old)
-        if check.status in ("failed", "undecided") or fell:
+        if check.status != "passed" or fell:
             how = (
-                "passed then and does not now"
-                if not fell
-                else f"{check.statistic.value:.3f} against {old['value']:.3f}"
+                f"{check.statistic.value:.3f} against {old['value']:.3f}"
+                if fell
+                else f"passed then and {'is not measured' if check.status == 'skipped' else 'does not'} now"
             )
             found.append(replace(check, name=f"regression: {check.name}", status="failed", why=f"baseline: {how}",
                                  next="find what changed: judge, prompt, model or labels"))  # fmt: skip
@@ -201,8 +232,6 @@ def path_json(path: Path) -> Any:
     Raises:
         InputError: it cannot be read.
     """
-    import json
-
     from store.errors import InputError
 
     try:

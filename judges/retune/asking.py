@@ -219,8 +219,8 @@ class Reflector:
         self._backend, self._runner, self._tally, self._halt = backend, runner, tally, halt
         self._parameters = {**settings.as_json(), **(identity or {})}
 
-    def ask(self, text: str, number: int) -> str | None:
-        """The model's answer, None when it gave none; `number` tells two like questions of one search apart.
+    def ask(self, text: str, number: int) -> Answer:
+        """What the model answered, or why it did not; `number` tells two like questions of one search apart.
 
         Raises:
             CapReachedError, ServerUnusableError, SearchStoppedError
@@ -230,13 +230,12 @@ class Reflector:
         seed = None if self.settings.seed is None else self.settings.seed + number
         key = answer_key(self.settings.model, self._parameters, digest("prompt", messages), seed)
         if (kept := kept_answers(self.study, [key]).get(key)) is not None:
-            return answer_from(kept.answer).text
+            return answer_from(kept.answer)
         self._tally.reflections += 1
         answer, cost = self._halt.run(self._runner, self._ask(messages, seed))
-        if answer.failure:
-            return None
-        keep_answers(self.study, "reflection", self.task, [(key, KeptAnswer(answer_json(answer), cost))], _time())
-        return answer.text
+        if answer.failure not in ON_THE_WAY:
+            keep_answers(self.study, "reflection", self.task, [(key, KeptAnswer(answer_json(answer), cost))], _time())
+        return answer
 
     async def _ask(self, messages: Sequence[Mapping[str, str]], seed: int | None) -> tuple[Answer, float | None]:
         size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)

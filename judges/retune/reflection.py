@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from judges.backends.answer import Answer
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.rubric import JudgePrompt
 from judges.verdict_reader import Reading
@@ -48,6 +49,8 @@ LANGUAGES: Final = {"en": "English", "zh": "Chinese"}
 LEAST_WORDS: Final = 400
 """Even the shortest rubric may grow to so many words."""
 GROWTH: Final = 2.0
+SAID_CHARACTERS: Final = 200
+"""Of what a server says of a call that failed."""
 ITEM_CHARACTERS: Final = 6000
 """Of an item as the reflecting model sees it; the judge itself sees all of it."""
 
@@ -132,17 +135,17 @@ def _direction(task: TaskDefinition, said: str, right: str) -> str:
     return " It rejected what is right." if right == values[0] else " It took one failure for another."
 
 
-def proposal_of(answer: str | None, limit: int) -> str:
+def proposal_of(answer: Answer, limit: int) -> str:
     """The new instructions in an answer.
 
     Raises:
-        ProposalError: there are none, they are too long, or they meddle with the form of the verdict.
+        ProposalError: there are none, they were cut off or are too long, or they meddle with the form of the verdict.
     """
-    text = (answer or "").rsplit("</think>", 1)[-1].strip()
-    blocks = _BLOCK.findall(text + "\n")
-    if not blocks:
-        raise ProposalError("the answer holds no instructions between backticks")
-    found = str(max(blocks, key=len)).strip()
+    if answer.failure:
+        raise ProposalError(f"the reflecting model gave no answer ({answer.failure}): {answer.why[:SAID_CHARACTERS]}")
+    if answer.finish_reason == "length":
+        raise ProposalError("the answer was cut off at the longest that the reflecting model may give")
+    found = _instructions((answer.text or "").rsplit("</think>", 1)[-1].strip())
     if not found:
         raise ProposalError("the instructions are empty")
     if (words := word_count(found)) > limit:
@@ -150,6 +153,15 @@ def proposal_of(answer: str | None, limit: int) -> str:
     if _CONTRACT.search(found):
         raise ProposalError("the instructions meddle with the form of the answer")
     return found
+
+
+def _instructions(text: str) -> str:
+    """What stands between backticks; of an answer without any, which small models give, all its lines."""
+    if blocks := _BLOCK.findall(text + "\n"):
+        return str(max(blocks, key=len)).strip()
+    if "```" in text or "\n" not in text:
+        raise ProposalError("the answer holds no instructions between backticks")
+    return text
 
 
 def components(texts: Mapping[str, str], items: Sequence[TuneItem], prompt: JudgePrompt) -> list[str]:

@@ -18,6 +18,7 @@ from judges.calibration.agreement.macro_f1 import leave_one_out, macro_f1
 from judges.calibration.agreement.ratings import PairTable
 from judges.calibration.agreement.raw import raw_agreement
 from judges.calibration.agreement.rmse import rmse
+from judges.calibration.agreement.sample_design import SampleDesign
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.agreement.scored_pairs import ScoredPairs
 from judges.calibration.agreement.slice_tests import slice_tests
@@ -126,7 +127,7 @@ class TestDesignWeighted:
     def test_equal_weights_change_nothing(self) -> None:
         people, judge = self.people[:300], self.judge[:300]
         pairs = PairTable.of_codes(SCALE, people, judge)
-        found = design_weighted(SCALE, people, judge, np.full(300, 7.0), resamples=200)
+        found = design_weighted(SCALE, people, judge, SampleDesign(np.full(300, 7.0), resamples=200))
         assert found.raw_agreement.value == pytest.approx(raw_agreement(pairs).value)
         assert found.cohen_kappa.value == pytest.approx(cohen_kappa(pairs).value)
         assert found.gwet_ac1.value == pytest.approx(gwet_ac1(pairs.label_counts()).value)
@@ -134,11 +135,12 @@ class TestDesignWeighted:
 
     def test_a_draw_by_verdict_speaks_of_all_items(self) -> None:
         chance = np.where(self.judge == 1, 0.3, 0.05)
-        whole = design_weighted(SCALE, self.people, self.judge, np.ones(4000), resamples=200)
+        whole = design_weighted(SCALE, self.people, self.judge, SampleDesign(np.ones(4000), resamples=200))
         hits, gaps = 0, []
         for seed in range(20):
             drawn = np.random.default_rng(seed).random(4000) < chance
-            found = design_weighted(SCALE, self.people[drawn], self.judge[drawn], 1 / chance[drawn], resamples=300)
+            design = SampleDesign(1 / chance[drawn], resamples=300)
+            found = design_weighted(SCALE, self.people[drawn], self.judge[drawn], design)
             kappa, truth = found.cohen_kappa, whole.cohen_kappa.value
             assert kappa.low is not None and kappa.high is not None and truth is not None and kappa.value is not None
             hits += kappa.low <= truth <= kappa.high
@@ -146,20 +148,21 @@ class TestDesignWeighted:
         assert hits >= 17
         assert abs(float(np.mean(gaps))) < 0.03
         drawn = np.random.default_rng(0).random(4000) < chance
-        naive = design_weighted(SCALE, self.people[drawn], self.judge[drawn], np.ones(int(drawn.sum())), resamples=200)
+        equal = SampleDesign(np.ones(int(drawn.sum())), resamples=200)
+        naive = design_weighted(SCALE, self.people[drawn], self.judge[drawn], equal)
         assert naive.recall["fail"].value is not None and whole.recall["fail"].value is not None
         assert naive.recall["fail"].value - whole.recall["fail"].value > 0.1
 
     def test_a_weight_of_nothing(self) -> None:
         with pytest.raises(ValueError, match="not above 0"):
-            design_weighted(SCALE, [0], [0], [0.0])
+            SampleDesign(np.zeros(1))
 
     def test_undefined(self) -> None:
-        found = design_weighted(SCALE, [0, 0], [0, 0], [1.0, 2.0])
+        found = design_weighted(SCALE, [0, 0], [0, 0], SampleDesign(np.array([1.0, 2.0])))
         assert found.raw_agreement.value == 1.0
         assert found.cohen_kappa.status == "undefined_single_category"
         assert found.recall["fail"].status == "label_not_used"
-        assert design_weighted(SCALE, [-1], [0], [1.0]).raw_agreement.status == "no_pairable_items"
+        assert design_weighted(SCALE, [-1], [0], SampleDesign(np.ones(1))).raw_agreement.status == "no_pairable_items"
 
 
 class TestSlices:
@@ -181,6 +184,7 @@ class TestSlices:
         assert slice_tests(SCALE, people, people, {"kind": values}) == []
 
     def test_newcombe(self) -> None:
-        """Newcombe 1998, table II (a): 56/70 less 48/80."""
-        found = newcombe(48, 80, 56, 70)
-        assert found == pytest.approx((0.0524, 0.3339), abs=5e-5)
+        """Newcombe 1998, table II, method 10: 56/70 less 48/80, 9/10 less 3/10, 10/10 less 0/20."""
+        assert newcombe(48, 80, 56, 70) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+        assert newcombe(3, 10, 9, 10) == pytest.approx((0.1705, 0.8090), abs=5e-5)
+        assert newcombe(0, 20, 10, 10) == pytest.approx((0.6791, 1.0), abs=5e-5)

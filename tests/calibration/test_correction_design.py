@@ -225,5 +225,5 @@ def test_tuning_by_the_design_follows_what_was_sampled() -> None:
     drawn = np.concatenate([np.arange(30), 100 + np.arange(30)])
     by_stratum = problem_of([rate_block(judge, people, Draw(drawn, 200, strata=strata))], rate)
     together = problem_of([rate_block(judge, people, Draw(drawn, 200))], rate)
-    assert by_stratum.tuned(["rate"], [True])["rate"].tuning[0] == pytest.approx(1)
-    assert together.tuned(["rate"], [True])["rate"].tuning[0] < 0.5
+    assert by_stratum.tuned(["rate"], [True], [True])["rate"].tuning[0] == pytest.approx(1)
+    assert together.tuned(["rate"], [True], [True])["rate"].tuning[0] < 0.5

@@ -71,7 +71,7 @@ class TestPredictionPoweredMean:
         people, judge = given["y"].astype(float), given["f"].astype(float)
         block = rate_block(judge, people, Draw(given["labelled"], len(people)))
         problem = problem_of([block], rate)
-        found = problem.tuned(["rate"], [True])["rate"]
+        found = problem.tuned(["rate"], [True], [True])["rate"]
         plain = plain_variance(problem.blocks[0], found.gradient, float(found.tuning[0]))
         assert found.tuning[0] == pytest.approx(expected["beta"], **EXACT)
         assert found.value == pytest.approx(expected["point"], **EXACT)

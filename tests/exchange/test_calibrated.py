@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from annotate.cli.study import create_study, read_into
+from store.draws import drawn_items
 from store.study import Study
 from tests.commands import ROOT, Overread
 
@@ -138,7 +139,30 @@ def test_selective_leaves_to_people_what_the_judge_is_unsure_of(folder: Path, tm
     kept = Overread()("audit", "--confidence", "--keep", cwd=tmp_path)
     assert kept.exit_code == 0, kept
     head, *found = exported(tmp_path, "v.jsonl", "--format", "verdicts", "--selective")
-    assert 0.4 < head["thresholds"]["t"] <= 0.9
+    assert 0.4 < head["promises"]["t"]["threshold"] <= 0.9 and head["promises"]["t"]["alpha"] == 0.05
     by = Counter(row["decided_by"] for row in found)
     assert by == {"people": 120, "judge": 10, "queue": 10}
     assert all(row["label"] is None for row in found if row["decided_by"] == "queue")
+    # The score of both: none while somebody waits, then people's labels and the verdicts that may stand alone.
+    [waits] = Overread()("score", "--selective", "--json", cwd=tmp_path).json()["systems"].values()
+    waits = waits["selective"]
+    assert waits["decided"] == {"t": {"people": 120, "judge": 10, "queue": 10}}
+    assert waits["scores"]["t"]["share"]["ok"]["why"] == "10 items of t wait for people"
+    told = Overread()("score", "--selective", cwd=tmp_path).stdout
+    assert "10 wait for people" in told and "at most 5 % of its verdicts differ" in told and "--n 15" in told
+    assert len(exported(tmp_path, "i.jsonl", "--format", "inspect", "--selective")) == 130
+    judged = [row for row in exported(tmp_path, "m.jsonl", "--format", "mlflow", "--selective")
+              if row["source"]["source_type"] == "LLM_JUDGE"]  # fmt: skip
+    assert Counter(row["metadata"]["decided_by"] for row in judged if row["valid"]) == {"judge": 10}
+    draw = Overread()("sample", "--stream", "learn", "--abstained", "--n", "15", "--json", cwd=tmp_path).json()
+    assert draw["items"] == 15
+    with Study.open(tmp_path / "s.duckdb") as study:
+        queue = {row["item_id"] for row in found if row["decided_by"] == "queue"}
+        assert queue < {one.item_id for one in drawn_items(study, draw["draw_id"])}
+    said = "".join("bad\n" for _ in range(15))
+    done = Overread()("label", "--plain", "--annotator", "B", "--mode", "never", cwd=tmp_path, stdin=said)
+    assert done.exit_code == 0, done
+    [both] = Overread()("score", "--selective", "--json", cwd=tmp_path).json()["systems"].values()
+    assert both["selective"]["decided"] == {"t": {"people": 135, "judge": 5}}
+    assert both["selective"]["scores"] == both["overridden"]
+    assert both["overridden"]["t"]["share"]["ok"] == 125 / 140

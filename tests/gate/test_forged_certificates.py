@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -40,19 +41,56 @@ def _milder(certificate: dict[str, Any]) -> None:
     certificate["tasks"]["check"]["thresholds"]["kappa"] = 0.0
 
 
-@pytest.mark.parametrize("edit", [_opened, _opened_throughout, _without_bindings, _milder])
-def test_an_edited_certificate_with_a_fitting_hash_does_not_pass_the_study(
-    tmp_path: Path, edit: Callable[[dict[str, Any]], None]
-) -> None:
+def _better(certificate: dict[str, Any]) -> None:
+    certificate["tasks"]["check"]["checks"][1].update(value=0.99, low=0.98)
+    certificate["checks"] = [{"task": "check", **one} for one in certificate["tasks"]["check"]["checks"]]
+
+
+EDITS: Mapping[str, Callable[[dict[str, Any]], None]] = {
+    "open": _opened, "open throughout": _opened_throughout, "no bindings": _without_bindings, "milder": _milder,
+    "better numbers": _better, "better numbers above": lambda c: c["checks"][1].update(value=0.99),
+    "another judge's name": lambda c: c.update(judge="gpt-9"), "other advice": lambda c: c.update(next=["go on"]),
+    "another level": lambda c: c["tasks"]["check"].update(level=0.5), "later": lambda c: c.update(at="2031-01-01"),
+    "another benchmark": lambda c: c.update(benchmark="mist"), "something besides": lambda c: c.update(note="x"),
+    "another look": lambda c: c["tasks"]["check"].update(look_id="x"),
+}  # fmt: skip
+
+
+def test_an_edited_certificate_with_a_fitting_hash_does_not_pass_the_study(tmp_path: Path) -> None:
     file = tmp_path / "gate.json"
     with study_of(tmp_path / "a.duckdb", rows_of(BAD)) as study:
-        certificate = json.loads(json.dumps(certificate_of(looked(study))))
-        file.write_text(json.dumps(certificate), encoding="utf-8")
+        text = json.dumps(certificate_of(looked(study)))
+        file.write_text(text, encoding="utf-8")
         assert verify(file, study).valid and verify(file, study).outcome == "closed"
-        edit(certificate)
-        file.write_text(json.dumps(resigned(certificate)), encoding="utf-8")
-        found = verify(file, study)
-    assert not found.valid and found.exit_code == 1 and found.as_json()["outcome"] == "closed"
+        for what, edit in EDITS.items():
+            certificate = json.loads(text)
+            edit(certificate)
+            file.write_text(json.dumps(resigned(certificate)), encoding="utf-8")
+            found = verify(file, study)
+            assert not found.valid and found.exit_code == 1 and found.as_json()["outcome"] == "closed", what
+
+
+@pytest.mark.slow
+def test_a_certificate_alone_is_checked_against_thresholds_and_told_to_a_ci_server(
+    tmp_path: Path, overread_cli: Overread
+) -> None:
+    """No study, no item: what a CI job has."""
+    with study_of(tmp_path / "a.duckdb", rows_of(pairs_of(60, 0, 60, 0))) as study:
+        certificate = certificate_of(looked(study))
+    ci = tmp_path / "ci"
+    ci.mkdir()
+    (ci / "gate.json").write_text(json.dumps(certificate), encoding="utf-8")
+    (ci / "gate.toml").write_text("recall = 0.8\n", encoding="utf-8")
+    asked = ("gate", "--certificate", "gate.json", "--junit", "c.xml", "--markdown", "c.md")
+    assert overread_cli(*asked, cwd=ci).exit_code == 0
+    assert "The gate is OPEN" in (ci / "c.md").read_text(encoding="utf-8")
+    assert ElementTree.parse(ci / "c.xml").find(".//failure") is None
+    found = overread_cli(*asked, "--thresholds", "gate.toml", cwd=ci)
+    assert found.exit_code == 1 and "other thresholds than those of gate.toml" in found.stdout
+    assert "NOT VALID" in (ci / "c.md").read_text(encoding="utf-8")
+    assert ElementTree.parse(ci / "c.xml").find(".//failure") is not None
+    both = overread_cli(*asked, "--baseline", "gate.json", cwd=ci)
+    assert both.exit_code == 2 and "--baseline does not go with --certificate" in both.stderr
 
 
 @pytest.mark.parametrize(
@@ -63,7 +101,8 @@ def test_an_edited_certificate_with_a_fitting_hash_does_not_pass_the_study(
         lambda c: c["tasks"].update(check=None), lambda c: c["tasks"]["check"].pop("bindings"),
         lambda c: c["tasks"]["check"].update(judge="x"), lambda c: c["tasks"]["check"].update(checks=[{"name": "x"}]),
         lambda c: c["tasks"]["check"]["checks"][0].update(low="0"), lambda c: c.update(next="x"),
-        lambda c: c.update(judge=None),
+        lambda c: c.update(judge=None), lambda c: c["tasks"]["check"].update(at="yesterday"),
+        lambda c: c["tasks"]["check"]["checks"][0].update(status="fine"), lambda c: c["tasks"]["check"].pop("look"),
     ],
 )  # fmt: skip
 def test_what_lacks_a_part_of_a_certificate_is_none(tmp_path: Path, edit: Callable[[Any], Any]) -> None:

@@ -144,6 +144,35 @@ def test_which_label_says_right_is_not_the_order_they_are_listed_in(tmp_path: Pa
     assert "30 of 94" in found.why
 
 
+def test_the_newest_look_says_how_things_stand(tmp_path: Path) -> None:
+    """Closed by a baseline, open without it: what was printed last is what a full run meets."""
+    with study_of(tmp_path / "a.duckdb", rows_of(GOOD)) as study:
+        first = looked(study)
+        judge_id = first.tasks[0].judge.judge_id
+        worse = json.loads(certificate_text(first))
+        for check in worse["tasks"]["check"]["checks"]:
+            check["low"] = None if check["low"] is None else 1.0
+        assert looked(study, baseline=worse, at="2026-04-01T09:00:00+01:00").outcome == "closed"
+        assert not gate_state(study, "check", judge_id).open
+        again = looked(study, at="2026-04-02T09:00:00+01:00")
+        assert again.outcome == "open" and gate_state(study, "check", judge_id).open
+        assert {one.look for one in gate_looks(study, "check")} == {1}, "one look, however often it is repeated"
+        file = tmp_path / "gate.json"
+        file.write_text(certificate_text(again), encoding="utf-8")
+        same = looked(study, at="2026-04-03T09:00:00+01:00")
+        assert file.read_text(encoding="utf-8") == certificate_text(same), "the same look, the same certificate"
+        assert gate_state(study, "check", judge_id).certificate == same.tasks[0].look_id
+
+
+def test_a_look_planned_as_the_only_one_leaves_no_error_for_more(tmp_path: Path) -> None:
+    with study_of(tmp_path / "a.duckdb", rows_of(pairs_of(150, 8, 100, 18))) as study:
+        strict = Thresholds(looks=1, recall=0.85)
+        assert looked(study, strict).outcome != "open"
+        more = looked(study, Thresholds(), at="2026-04-01T09:00:00+01:00")
+        assert more.outcome == "undecided" and "have spent its error" in check_of(more, "looks").why
+        assert "looks" not in {check.name for check in looked(study, strict).tasks[0].checks}
+
+
 @pytest.mark.slow
 def test_looks_are_counted_once_each_and_after_five_it_does_not_open(tmp_path: Path) -> None:
     with study_of(tmp_path / "a.duckdb", rows_of(GOOD)) as study:
@@ -202,7 +231,12 @@ def test_the_baseline_finds_what_got_worse(tmp_path: Path) -> None:
     with study_of(tmp_path / "b.duckdb", rows_of(pairs_of(150, 8, 100, 18))) as study:
         assert looked(study).outcome == "open"
         gate = looked(study, baseline=before, at="2026-04-01T09:00:00+01:00")
-    assert gate.outcome == "closed" and check_of(gate, "regression: recall", WRONG).status == "failed"
+        assert gate.outcome == "closed" and check_of(gate, "regression: recall", WRONG).status == "failed"
+        before["tasks"]["check"]["checks"] = [
+            check | {"passed": True} for check in before["tasks"]["check"]["checks"] if check["name"] == "dangerous"
+        ]
+        gone = check_of(looked(study, baseline=before), "regression: dangerous")
+        assert gone.status == "failed" and "is not measured now" in gone.why
 
 
 def test_thresholds_come_from_the_file_and_what_is_none_is_refused(tmp_path: Path) -> None:
@@ -223,7 +257,8 @@ def test_thresholds_come_from_the_file_and_what_is_none_is_refused(tmp_path: Pat
 def test_junit_and_markdown_hold_hostile_names(tmp_path: Path) -> None:
     with study_of(tmp_path / "a.duckdb", rows_of(BAD)) as study:
         study.writer.do(lambda c: c.execute("UPDATE judges SET name = 'g|<b>\x1b[31m&\"'"))
-        gate = looked(study)
+        gate = looked(study).as_json()
+    gate["tasks"]["check"]["checks"][0]["why"] = "no character\uffff\ufffe\x00 of XML"
     suite = ElementTree.fromstring(gate_junit(gate)).find("testsuite")
     assert suite is not None and int(suite.get("failures", "0")) == len(suite.findall(".//failure")) >= 1
     assert "\x1b" not in gate_markdown(gate) and "g\\|\\<b\\>" in gate_markdown(gate)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -144,9 +143,8 @@ def test_medium_and_long_stand_side_by_side(study_folder: Path, overread_cli: Ov
     outcomes = [overread_cli("init", study, "--benchmark", "halumem")]
     for name, generated in (("medium-run", 0), ("long-run", 3)):
         run = Run()
-        run.session().point("kept", 2).point("lost", 0).question("q1", "Correct", "kept").question(
-            "q2", "Omission", "lost"
-        )
+        session = run.session().point("kept", 2).point("lost", 0)
+        session.question("q1", "Correct", "kept").question("q2", "Omission", "lost").question("q4", "Correct", "kept")
         if generated:
             run.session().question("q3", "Omission", "kept")
         for _ in range(generated):
@@ -159,8 +157,7 @@ def test_medium_and_long_stand_side_by_side(study_folder: Path, overread_cli: Ov
     rows = [" ".join(line.split()) for line in text.partition("side by side")[2].splitlines()]
     assert "long-run (long) medium-run (medium)" in rows
     assert "there but not used 1 (50%) 0 (0%)" in rows
-    extracted = r"its evidence extracted 0\.50 0\.01–0\.99 n 2 0\.00 0\.00–0\.9[78] n 1"  # 0.975, rounded either way
-    assert any(re.fullmatch(extracted, row) for row in rows)
+    assert "its evidence extracted 0.33 0.01–0.91 n 3 0.00 0.00–0.84 n 2" in rows
     found = overread_cli("score", "--json").json()
     assert {name: system["regime"] for name, system in found["systems"].items()} == {
         "medium-run": "medium",

@@ -172,3 +172,10 @@ def test_an_edited_rubric_is_a_new_version_and_another_judge(study: Path, overre
     empty = study.with_name("empty.md")
     empty.write_text("  \n", encoding="utf-8")
     assert "is empty" in overread_cli("--study", study, "rubric", "--file", empty).stderr
+    # A retuned rubric says where the judge errs: it is closed to whoever is in the middle of a queue.
+    done = overread_cli("--study", study, "label", "--plain", "--annotator", "ann", stdin="c\n")
+    assert done.exit_code == 0 and "1 of" in done.stdout, done
+    asked = ("--study", study, "rubric", "--plain", "--annotator", "ann")
+    closed = overread_cli(*asked)
+    assert closed.exit_code == 2 and "in the middle of a queue" in closed.stderr and not closed.stdout
+    assert overread_cli(*asked, "--as", "lead").exit_code == 0

@@ -14,13 +14,8 @@ from scipy import stats
 
 from judges.benchmarks.benchmark import Undefined
 from judges.benchmarks.mist import BENCHMARK
-from judges.benchmarks.mist.paired import (
-    benjamini_hochberg,
-    fisher_combined,
-    mcnemar_exact,
-    newcombe,
-    over_runs,
-)
+from judges.benchmarks.mist.paired import benjamini_hochberg, fisher_combined, over_runs
+from judges.calibration.agreement.binomial import newcombe
 from store.records import LabelState
 from tests.imported import Imported
 
@@ -62,7 +57,7 @@ def test_amplification_is_a_difference_with_an_interval_and_no_ratio_below_ten_e
     rows = [row for run in (1, 2) for row in (*flips("chat_history", 2, run), *flips("mem0", 10 * run, run))]
     found = science(read(tmp_path, rows, ITEMS))["amplification"]["mem0"]
     assert found["runs"]["1"]["difference"] == pytest.approx(0.2)
-    assert (found["runs"]["1"]["low"], found["runs"]["1"]["high"]) == pytest.approx(newcombe((10, 40), (2, 40)))
+    assert (found["runs"]["1"]["low"], found["runs"]["1"]["high"]) == pytest.approx(newcombe(2, 40, 10, 40))
     assert found["difference"]["mean"] == pytest.approx(0.325)
     assert found["difference"]["low"].status == "too_few_runs"
     assert (found["ratio"].status, "4 sycophantic answers" in found["ratio"].why) == ("too_few_events", True)
@@ -137,23 +132,15 @@ def test_regimes_and_models_are_kept_apart(tmp_path: Path) -> None:
 # --- the tests themselves ---
 
 
-def test_newcombe_s_published_intervals() -> None:
-    """Newcombe 1998, Statistics in Medicine 17:873-890, table II, method 10."""
-    assert newcombe((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    assert newcombe((9, 10), (3, 10)) == pytest.approx((0.1705, 0.8090), abs=5e-5)
-    assert newcombe((10, 10), (0, 20)) == pytest.approx((0.6791, 1.0), abs=5e-5)
-
-
 @given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=8))
-def test_adjusted_and_combined_p_values_are_scipy_s(p_values: list[float]) -> None:
-    assert benjamini_hochberg(p_values) == pytest.approx(list(stats.false_discovery_control(p_values)))
+def test_combined_p_values_are_scipy_s(p_values: list[float]) -> None:
     assert fisher_combined(p_values) == pytest.approx(stats.combine_pvalues(p_values).pvalue)
 
 
-def test_mcnemar_needs_a_pair_that_differs() -> None:
-    assert mcnemar_exact(0, 0) is None
-    assert mcnemar_exact(5, 5) == 1.0
+def test_p_values_of_nothing_and_adjusted_ones_by_hand() -> None:
     assert fisher_combined([]) is None
+    assert benjamini_hochberg([]) == []
+    assert benjamini_hochberg([0.04, 0.01, 0.03]) == pytest.approx([0.04, 0.03, 0.04])
 
 
 def test_the_interval_over_runs_is_a_t_interval() -> None:

@@ -20,33 +20,18 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from annotate.cli.study import create_study, read_into
 from judges.collect import task_definitions
 from judges.retune.adapter import Settings
 from judges.retune.retune import Result, Retune
 from judges.setup import JudgeOptions, chat_backend, judge_prompt, make_budget
 from store.study import Study
+from tests.gate.gate_studies import RIGHT, TASKS, WRONG, study_of
 from tests.judging.chat_server import ChatServer, Reply, Request, completion, serving, verdict
 
 JUDGE, REFLECTOR = "judge-by-lot", "proposer"
-LABELS = ("right", "wrong")
 MOST_OF_A_HUNDRED = 6
 OF_A_GROUP = 4
-TASKS = """
-[columns]
-cluster = "page"
-
-[task]
-name = "check"
-question = "Is it right?"
-show = [{ field = "response" }]
-[[task.labels]]
-value = "right"
-key = "y"
-[[task.labels]]
-value = "wrong"
-key = "b"
-"""
+TASK_FILE = f'[columns]\ncluster = "page"\n{TASKS}'
 
 
 class ByLot:
@@ -58,7 +43,7 @@ class ByLot:
     def __call__(self, request: Request) -> Reply:
         if request.body["model"] == JUDGE:
             luck = Random(f"{self.seed} {json.dumps(request.body['messages'])}")
-            return Reply(completion(verdict(luck.choice(LABELS)), model=JUDGE))
+            return Reply(completion(verdict(luck.choice((RIGHT, WRONG))), model=JUDGE))
         self.proposed += 1
         instructions = request.text.split("==========\n")[1].strip()
         said = f"```\n{instructions}\n\nKeep rule {self.proposed} of series {self.seed} in mind.\n```"
@@ -70,17 +55,11 @@ def study_by_lot(folder: Path, seed: int, items: int) -> Study:
     luck = Random(f"labels {seed}")
     rows = [
         {"item_id": f"i{n}", "page": f"p{n // OF_A_GROUP}", "response": f"Statement {n} of study {seed}.",
-         "human": [{"annotator": "A1", "label": luck.choice(LABELS), "mode": "blind"}]}
+         "human": [{"annotator": "A1", "label": luck.choice((RIGHT, WRONG)), "mode": "blind"}]}
         for n in range(items)
     ]  # fmt: skip
-    (folder / "tasks.toml").write_text(TASKS, encoding="utf-8")
-    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    study = create_study(folder / "s.duckdb", "table")
-    options = {"tasks": str(folder / "tasks.toml")}
     with contextlib.redirect_stderr(io.StringIO()):
-        read_into(study, [folder / "rows.jsonl"], [], system="", judge="", skip_bad=False, options=options,
-                  sampled="census")  # fmt: skip
-    return study
+        return study_of(folder / "s.duckdb", rows, TASK_FILE)
 
 
 def searched(study: Study, server: ChatServer, settings: Settings) -> Result:

@@ -9,6 +9,7 @@ import pytest
 from retune_studies import AT, TASK
 
 from judges.asking import Outcome
+from judges.backends.answer import Answer
 from judges.collect import task_definitions
 from judges.retune.adapter import BalancedSampler, balance_weights, balanced
 from judges.retune.examples import covering, with_examples
@@ -52,15 +53,21 @@ def test_the_question_gives_the_direction_of_the_error_and_peoples_words(
 
 
 def test_an_answer_is_instructions_or_is_thrown_away() -> None:
-    assert proposal_of("<think>```\nno\n```</think>Sure.\n```markdown\nCompare.\n```\n", 50) == "Compare."
+    assert proposal_of(Answer("<think>```\nno\n```</think>Sure.\n```markdown\nCompare.\n```\n"), 50) == "Compare."
+    assert proposal_of(Answer("# Rules\n- Compare."), 50) == "# Rules\n- Compare.", "without backticks: all of it"
     for answer, why in (
-        (None, "holds no instructions"), ("Compare the two.", "holds no instructions"),
+        (None, "holds no instructions"), ("I cannot do that.", "holds no instructions"),
+        ("Here:\n```\nCompare the", "holds no instructions"),
         ("```\n\n```", "holds no|empty"),
         ("```\n" + "word " * 60 + "\n```", "60 words; 50"), ('```\nAnswer {"verdict": 1}\n```', "form of the answer"),
         ("```\n<<<ITEM\n```", "form of the answer"),
     ):  # fmt: skip
         with pytest.raises(ProposalError, match=why):
-            proposal_of(answer, 50)
+            proposal_of(Answer(answer), 50)
+    with pytest.raises(ProposalError, match="cut off"):
+        proposal_of(Answer("# Rules\n- Compare.\n- Comp", finish_reason="length"), 50)
+    with pytest.raises(ProposalError, match=r"too_long\): 9000 tokens do not fit"):
+        proposal_of(Answer(failure="too_long", why="9000 tokens do not fit"), 50)
 
 
 def test_the_mean_of_the_weighted_scores_is_the_balanced_accuracy(train: list[TuneItem]) -> None:

@@ -10,12 +10,13 @@ import pytest
 from retune_studies import TASK
 from scripted_models import JUDGE, REFLECTOR, RULES, Models
 
-from annotate.cli.retune import look_back
+from annotate.cli.retune import look_back, same_server
 from annotate.desk.actions import Choice
 from annotate.desk.opening import sit_down
 from judges.collect import task_definitions
 from judges.retune import study_log
 from judges.retune.adapter import Candidate
+from judges.setup import JudgeOptions
 from store.errors import UsageError
 from store.judge_rubrics import current_rubric
 from store.splits import openings_of
@@ -112,3 +113,15 @@ def test_past_searches_are_told_and_closed_on_the_screen_in_mid_queue(
     with pytest.raises(UsageError, match="in the middle of a queue") as closed:
         look_back(table, [task], "dr.li", "", False, True)
     assert "overread retune --as lead" in closed.value.hint
+
+
+def test_a_model_served_here_keeps_half_its_context_for_the_question_when_it_proposes() -> None:
+    served = JudgeOptions("small", "http://127.0.0.1:9/v1", "KEY", identity={"file": "abc"})
+    reflect = JudgeOptions("", max_tokens=8192, temperature=1.0)
+    own = same_server(reflect, served, 3072)
+    assert (own.model, own.base_url, own.key_variable, own.identity) == (
+        "small", "http://127.0.0.1:9/v1", "KEY", {"file": "abc"},
+    )  # fmt: skip
+    assert (own.max_tokens, own.temperature) == (1536, 1.0)
+    assert own.extra == {"dry_multiplier": 0.8}, "no line over and over"
+    assert same_server(reflect, served, 32768).max_tokens == 8192

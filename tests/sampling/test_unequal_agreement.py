@@ -10,6 +10,7 @@ from planted import JUDGE, Plant, Planted, label, plant
 
 from judges.auditing import audit_study
 from judges.calibration.agreement.design_weighted import design_weighted
+from judges.calibration.agreement.sample_design import SampleDesign
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.agreement.weighted_share import Cells, effective_share_bounds, recall_bounds
 from judges.calibration.audit import UNEQUAL_NOTE, UNWEIGHED_NOTE
@@ -125,7 +126,8 @@ class TestBounds:
             drawn = np.concatenate([rng.choice(rows[0], 100 - few, False), rng.choice(rows[1], few, False)])
             weights = np.where(judge[drawn] == 1, len(rows[1]) / few, len(rows[0]) / (100 - few))
             scale = Scale(("pass", "fail"))
-            seen = design_weighted(scale, people[drawn], judge[drawn], weights, resamples=400, strata=judge[drawn])
+            design = SampleDesign(weights, strata=judge[drawn], resamples=400)
+            seen = design_weighted(scale, people[drawn], judge[drawn], design)
             recall, kappa = seen.recall["fail"], seen.cohen_kappa
             truth = float(judge[people == 1].mean())
             assert recall.low is not None and recall.high is not None

@@ -239,6 +239,11 @@ class DocumentView(ScrollView, can_focus=False, inherit_bindings=False):
         self._set_open((section,), is_open)
         return self._document.is_open(section)
 
+    def toggle_top(self) -> None:
+        """Unfold or fold the section at the top of the view, if there is any."""
+        if self._document.rows:
+            self.toggle_section(self._document.position(self.top_row).section)
+
     def open_section(self, section: str) -> None:
         """Unfold a section if it is closed.
 

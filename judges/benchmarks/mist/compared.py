@@ -23,8 +23,6 @@ from judges.benchmarks.mist.paired import (
     FEWEST_RUNS,
     benjamini_hochberg,
     fisher_combined,
-    mcnemar_exact,
-    newcombe,
     over_runs,
 )
 from judges.benchmarks.mist.scoring import (
@@ -40,6 +38,7 @@ from judges.benchmarks.mist.scoring import (
 )
 from judges.benchmarks.mist.shapes import CHAT_HISTORY, ZERO_SHOT
 from judges.benchmarks.mist.tasks import ANSWER, VALIDITY
+from judges.calibration.agreement.binomial import mcnemar_exact, newcombe
 
 EVENTS = 10
 """A ratio of rates needs so many events below it: with fewer, one answer more or less moves it by a tenth and more."""
@@ -198,7 +197,7 @@ def _difference(with_memory: Counter[str], chat: Counter[str]) -> Scores:
     if not n or not m:
         none = Undefined("zero_denominator", "no row is eligible")
         return {"difference": none, "low": none, "high": none}
-    low, high = newcombe((a, n), (b, m))
+    low, high = newcombe(b, m, a, n)
     return {"difference": a / n - b / m, "low": low, "high": high}
 
 
@@ -235,9 +234,8 @@ def _paired(memory: RunTotals, chat: RunTotals) -> Scores:
     both = memory.strict.keys() & chat.strict.keys()
     only_memory = sum(memory.strict[item] and not chat.strict[item] for item in both)
     only_chat = sum(chat.strict[item] and not memory.strict[item] for item in both)
-    p = mcnemar_exact(only_memory, only_chat)
-    counts = {"n": len(both), "only_memory": only_memory, "only_chat_history": only_chat}
-    return counts | {"p": p if p is not None else _no_pairs()}
+    p = mcnemar_exact(only_memory, only_chat) if only_memory + only_chat else _no_pairs()
+    return {"n": len(both), "only_memory": only_memory, "only_chat_history": only_chat, "p": p}
 
 
 def _no_pairs() -> Undefined:

@@ -1,4 +1,4 @@
-"""Small tests of proportions that MIST's comparisons use; each names its source."""
+"""What MIST's comparisons make of several runs and several p values."""
 
 from __future__ import annotations
 
@@ -7,31 +7,7 @@ from collections.abc import Sequence
 from statistics import mean, stdev
 from typing import NamedTuple
 
-from judges.calibration.agreement.binomial import Bounds, wilson
 from judges.calibration.distributions import t_half_width
-
-
-def newcombe(first: tuple[int, int], second: tuple[int, int], level: float = 0.95) -> Bounds:
-    """Interval of the difference of two independent shares, `first` less `second`, each (events, n): Newcombe's method
-    10, square-and-add of Wilson intervals (Statistics in Medicine 1998, 17:873-890).
-
-    Raises:
-        ValueError: an n is 0.
-    """
-    (a, n), (b, m) = first, second
-    one, two = wilson(a, n, level), wilson(b, m, level)
-    difference = a / n - b / m
-    low = difference - math.hypot(a / n - one.low, two.high - b / m)
-    high = difference + math.hypot(one.high - a / n, b / m - two.low)
-    return Bounds(low, high)
-
-
-def mcnemar_exact(only_first: int, only_second: int) -> float | None:
-    """Two-sided p of McNemar's exact test: binomial on the pairs that differ; None when none does."""
-    from scipy.stats import binomtest
-
-    n = only_first + only_second
-    return float(binomtest(only_first, n, 0.5).pvalue) if n else None
 
 
 def fisher_combined(p_values: Sequence[float]) -> float | None:
@@ -45,15 +21,10 @@ def fisher_combined(p_values: Sequence[float]) -> float | None:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """Adjusted p values in the given order (Benjamini & Hochberg 1995): the least m·p₍ₖ₎/k over k from its rank up."""
-    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
-    adjusted = [0.0] * len(p_values)
-    least = 1.0
-    for rank in range(len(order), 0, -1):
-        place = order[rank - 1]
-        least = min(least, p_values[place] * len(p_values) / rank)
-        adjusted[place] = least
-    return adjusted
+    """Adjusted p values in the given order (Benjamini & Hochberg 1995)."""
+    from scipy.stats import false_discovery_control
+
+    return [float(p) for p in false_discovery_control(p_values)] if p_values else []
 
 
 FEWEST_RUNS = 3

@@ -1,4 +1,7 @@
-"""Any table: rows with something to judge, and what people and judges said of it."""
+"""Any table: rows with something to judge, and what people and judges said of it.
+
+What only reading or writing files needs is imported there: an audit reads none.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,8 @@ from judges.benchmarks.benchmark import (
     TaskFileBenchmark,
     Undefined,
 )
-from judges.benchmarks.table import reader, sample, scoring, writer
-from judges.benchmarks.table.items import BENCHMARK_NAME
-from judges.benchmarks.table.plan import plan_of
-from judges.benchmarks.table.recognise import is_table
-from judges.benchmarks.table.task_file import read_task_file
+from judges.benchmarks.table import scoring
+from judges.benchmarks.table.scoring import BENCHMARK_NAME
 from store.errors import InputError
 from store.records import LabelState, Problem, Record
 
@@ -46,6 +46,8 @@ class Table:
         return ()
 
     def faults_of_tasks(self, path: Path) -> Sequence[Problem]:
+        from judges.benchmarks.table.task_file import read_task_file
+
         return read_task_file(path).faults
 
     def tasks_for(self, source: Source) -> Sequence[TaskDefinition]:
@@ -54,6 +56,8 @@ class Table:
         Raises:
             InputError: they make none; says every reason.
         """
+        from judges.benchmarks.table.plan import plan_of
+
         plan = plan_of(source)
         if plan.problems or not plan.tasks:
             reasons = "\n".join(problem.what for problem in plan.problems) or "There is no table among the files."
@@ -61,12 +65,18 @@ class Table:
         return plan.definitions
 
     def inference(self, source: Source) -> Sequence[str]:
+        from judges.benchmarks.table.plan import plan_of
+
         return plan_of(source).sentences
 
     def recognises(self, path: Path, head: bytes) -> bool:  # noqa: ARG002
+        from judges.benchmarks.table.recognise import is_table
+
         return is_table(head)
 
     def read(self, source: Source) -> Iterator[Record]:
+        from judges.benchmarks.table import reader
+
         return reader.read(source)
 
     def as_coded(self, items: Iterable[ScoredItem], facts: Facts) -> Scores:
@@ -91,12 +101,16 @@ class Table:
         return scoring.combine(sums)
 
     def sample(self, folder: Path) -> Sample:
-        return sample.sample(folder)
+        from judges.benchmarks.table.sample import sample
+
+        return sample(folder)
 
     def write_native(
         self, items: Iterable[ScoredItem], facts: Facts, provenance: Mapping[str, Mapping[str, Any]]
     ) -> Iterator[NativeFile]:
-        return writer.write_native(items, facts, provenance)
+        from judges.benchmarks.table.writer import write_native
+
+        return write_native(items, facts, provenance)
 
 
 BENCHMARK = Table()

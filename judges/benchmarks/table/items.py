@@ -15,9 +15,9 @@ from judges.benchmarks.table.entries import WrongEntryError, plain_text, unpacke
 from judges.benchmarks.table.plan import Plan, TaskPlan
 from judges.benchmarks.table.references import References
 from judges.benchmarks.table.rows import Row
+from judges.benchmarks.table.scoring import BENCHMARK_NAME
 from store.records import ItemRecord, TextRecord, canonical_json, digest, item_id
 
-BENCHMARK_NAME = "table"
 LONG = 2000
 """Characters above which a field is kept once as a shared text."""
 

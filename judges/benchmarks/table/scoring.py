@@ -17,6 +17,8 @@ from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
 from judges.benchmarks.native import is_changed
 from store.records import LabelState
 
+BENCHMARK_NAME = "table"
+
 Facts = Mapping[str, Mapping[str, Any]]
 SEPARATOR = " / "
 SHARE, MEAN, N, SUM, WORDS = "share", "mean", "n", "sum", "words"

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from judges.calibration.agreement.bootstrap import LEVEL, RESAMPLES, Bootstrap
+from judges.calibration.agreement.bootstrap import Bootstrap
 from judges.calibration.agreement.class_agreement import positive_agreement
 from judges.calibration.agreement.cohen_kappa import cohen_kappa
 from judges.calibration.agreement.gwet import gwet_ac1
 from judges.calibration.agreement.krippendorff_alpha import krippendorff_alpha
 from judges.calibration.agreement.ratings import PairTable, counting, distinct_rows, group_by_cluster
+from judges.calibration.agreement.sample_design import SampleDesign
 from judges.calibration.agreement.scale import FloatArray, IntArray, Scale
 from judges.calibration.agreement.weighted_kappa import weighted_kappa
 from judges.calibration.agreement.weighted_share import Cells, recall_bounds, weighted_share
@@ -41,18 +42,7 @@ class DesignWeighted:
     weighted_kappa: Statistic | None = None
 
 
-def design_weighted(
-    scale: Scale,
-    people: ArrayLike,
-    judge: ArrayLike,
-    weights: ArrayLike,
-    clusters: ArrayLike | None = None,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    strata: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-) -> DesignWeighted:
+def design_weighted(scale: Scale, people: ArrayLike, judge: ArrayLike, design: SampleDesign) -> DesignWeighted:
     """Agreement with each item counting for its weight, items (or clusters) resampled with theirs.
 
     Recall and precision have bounds that do not come from resampling: a label of which none was missed in the sample is
@@ -60,15 +50,10 @@ def design_weighted(
 
     Args:
         people, judge: codes of the drawn items, shape (n,); negative ones are left out.
-        weights: 1/π of each, shape (n,), above 0. clusters: what is resampled.
-        strata: codes of what was drawn apart, shape (n,). groups: of what was drawn together, shape (n,).
-
-    Raises:
-        ValueError: a weight is not above 0.
     """
-    pairs, bootstrap = weighted_pairs(scale, people, judge, weights, clusters, seed, resamples, level, strata, groups)
+    pairs, bootstrap = weighted_pairs(scale, people, judge, design)
     counts, always = pairs.label_counts(), replace(bootstrap, withheld="")
-    shares = _Shares.of(scale, people, judge, weights, groups, strata, bootstrap)
+    shares = _Shares.of(scale, people, judge, design, bootstrap)
     return DesignWeighted(
         _raw(pairs, always),
         cohen_kappa(pairs, bootstrap),
@@ -83,41 +68,28 @@ def design_weighted(
 
 
 def weighted_pairs(
-    scale: Scale,
-    people: ArrayLike,
-    judge: ArrayLike,
-    weights: ArrayLike,
-    clusters: ArrayLike | None = None,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-    strata: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
+    scale: Scale, people: ArrayLike, judge: ArrayLike, design: SampleDesign
 ) -> tuple[PairTable, Bootstrap]:
     """The table whose items count for their weights, and how its intervals are made; see `design_weighted`.
 
     Where strata are the judge's verdicts, whole tables are simulated: a resample of such a draw has no miss among items
     that stand for many when the sample has none.
-
-    Raises:
-        ValueError: a weight is not above 0.
     """
-    given = np.asarray(weights, dtype=np.float64)
-    if not bool((given > 0).all()):
-        raise ValueError("a weight is not above 0")
-    values, codes = np.unique(given, return_inverse=True)
+    values, codes = np.unique(design.weights, return_inverse=True)
     rows = np.stack([np.asarray(people, np.int64), np.asarray(judge, np.int64), codes], axis=1)
     kept = np.asarray((rows[:, :2] >= 0).all(axis=1))
     dropped = {"not_paired": int((~kept).sum())} if not kept.all() else {}
     distinct = distinct_rows(rows[kept])
-    grouped = group_by_cluster(clusters, kept, distinct)
+    grouped = group_by_cluster(design.clusters, kept, distinct)
     counted = counting(values[distinct.rows[:, 2]], distinct.counts)
     pairs = PairTable(
         scale, distinct.rows[:, 0], distinct.rows[:, 1], distinct.counts, grouped, dropped, weights=counted
     )
-    bootstrap = Bootstrap.of_pairs(pairs, seed, resamples, level)
-    shares = _Shares.of(scale, people, judge, weights, groups, strata, bootstrap)
-    return _simulated(pairs, bootstrap, shares.simulated(resamples)) if shares.by_verdict else (pairs, bootstrap)
+    bootstrap = Bootstrap.of_pairs(pairs, design.seed, design.resamples, design.level)
+    shares = _Shares.of(scale, people, judge, design, bootstrap)
+    if not shares.by_verdict:
+        return pairs, bootstrap
+    return _simulated(pairs, bootstrap, shares.simulated(design.resamples))
 
 
 def _simulated(pairs: PairTable, bootstrap: Bootstrap, masses: FloatArray) -> tuple[PairTable, Bootstrap]:
@@ -169,23 +141,16 @@ class _Shares:
 
     @classmethod
     def of(
-        cls,
-        scale: Scale,
-        people: ArrayLike,
-        judge: ArrayLike,
-        weights: ArrayLike,
-        groups: ArrayLike | None,
-        strata: ArrayLike | None,
-        bootstrap: Bootstrap,
+        cls, scale: Scale, people: ArrayLike, judge: ArrayLike, design: SampleDesign, bootstrap: Bootstrap
     ) -> _Shares:
-        y, f, w = np.asarray(people, np.int64), np.asarray(judge, np.int64), np.asarray(weights, np.float64)
+        y, f = np.asarray(people, np.int64), np.asarray(judge, np.int64)
         kept = (y >= 0) & (f >= 0)
         by_verdict = False
-        if strata is not None and groups is None:
-            pairs = np.unique(np.stack([np.asarray(strata)[kept], f[kept]], axis=1), axis=0)
+        if design.strata is not None and design.groups is None:
+            pairs = np.unique(np.stack([design.strata[kept], f[kept]], axis=1), axis=0)
             by_verdict = len(np.unique(pairs[:, 0])) == len(pairs)
-        together = None if groups is None else np.asarray(groups)[kept]
-        return cls(scale, y[kept], f[kept], w[kept], together, by_verdict, bootstrap)
+        together = None if design.groups is None else design.groups[kept]
+        return cls(scale, y[kept], f[kept], design.weights[kept], together, by_verdict, bootstrap)
 
     def simulated(self, times: int) -> FloatArray:
         """Masses of the table's cells, shape (times, q²), row by row: each verdict's shares of the labels as Jeffreys'

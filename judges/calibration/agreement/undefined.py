@@ -26,7 +26,7 @@ def undefined_pairs(pairs: PairTable, name: str, constant_rater: bool = False) -
     early = _too_few(pairs.n, name, pairs.dropped, f"{pairs.row_name} and {pairs.column_name}")
     if early:
         return early
-    rows, columns = np.unique(pairs.rows), np.unique(pairs.columns)
+    rows, columns = (np.flatnonzero(np.bincount(codes)) for codes in (pairs.rows, pairs.columns))
     if len(rows) == 1 and np.array_equal(rows, columns):
         return _single(pairs.scale, int(rows[0]), pairs.n, name, pairs.dropped)
     if constant_rater and min(len(rows), len(columns)) == 1:

@@ -158,11 +158,12 @@ class Choice:
     def _tuned(self, name: str, touched: list[Touched]) -> _Tuned | None:
         """The correction; None where the judge's help leaves the metric undefined."""
         family = self.families[name]
+        touches = [any(block is one.block for one in touched) for block in self.problem.blocks]
         usable = [
             any(block is one.block and covariate(one.block, one.gradient) for one in touched)
             for block in self.problem.blocks
         ]
-        estimate = self.problem.tuned(family, usable)[name]
+        estimate = self.problem.tuned(family, touches, usable)[name]
         if not (math.isfinite(estimate.value) and np.isfinite(estimate.gradient).all()):
             return None
         settings, shared = self.settings, len(family) > 1

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.screen import Screen
 
 from annotate.tui.base_app import OverreadApp, run_to_end
 from annotate.tui.screens.judge.state import EXPLAINED, KEYS, JudgeView
+from annotate.tui.screens.key_screen import KeyScreen
 from annotate.tui.widgets.lines import Lines
 from judges.run import JudgeRun, RunResult
 from store.errors import OverreadError
@@ -22,61 +22,45 @@ Watch = Callable[[JudgeRun], Awaitable[RunResult]]
 EVERY_S = 0.25
 
 
-class JudgeScreen(Screen[None]):
+class JudgeScreen(KeyScreen):
     """Shows `view`; `s` stops, once more drops what is on its way; `q` leaves when nothing goes on any more."""
 
-    AUTO_FOCUS = ""
     DEFAULT_CSS: ClassVar[str] = """
-    JudgeScreen { overflow: hidden; layout: vertical; }
-    JudgeScreen #header { height: 1; background: $panel; }
     JudgeScreen #judge { height: 1fr; padding: 1 1 0 1; }
-    JudgeScreen #footer { height: 1; background: $panel; }
     """
+    keys, explained = KEYS, EXPLAINED
 
     def __init__(self, view: JudgeView) -> None:
         super().__init__()
         self.view = view
-        self._header, self._lines, self._footer = Lines(id="header"), Lines(id="judge"), Lines(id="footer")
+        self._lines = Lines(id="judge")
 
     def compose(self) -> ComposeResult:
-        yield from (self._header, self._lines, self._footer)
+        yield from (self.header, self.footer, self._lines)
 
     def on_mount(self) -> None:
         self.set_interval(EVERY_S, self.paint)
-        self.paint()
+        super().on_mount()
 
     def paint(self) -> None:
         """Show how things stand now."""
         width = self.app.size.width
-        self._header.show([self.view.header(width)])
+        self.header.show([self.view.header(width)])
         self._lines.show(self.view.lines(), self._lines.top)
-        self._footer.show([self.view.footer(width)])
+        self.footer.show([self.view.footer(width)])
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self.paint)
-
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        if self.is_active:
-            self._take(event.key, (event.character or "").lower())
-
-    def _take(self, key: str, character: str) -> None:
-        leaves = character == "q" or key == "escape"
-        if character == "?" or key == "f1":
-            self._show_keys()
-        elif key in ("down", "up"):
+    def take(self, key: str, character: str) -> None:
+        if key in ("down", "up"):
             self._lines.scroll_rows(1 if key == "down" else -1)
-        elif self.view.over and leaves:
+        elif character == "s" and not self.view.over:
+            self.stop()
+
+    def leave(self) -> None:
+        """Out of the program; a run that goes on is stopped first."""
+        if self.view.over:
             self.app.exit()
-        elif not self.view.over and (character == "s" or leaves):
-            self.stop(leave=leaves)
-
-    def _show_keys(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen
-        from annotate.tui.screens.help.texts import key_lines
-
-        self.app.push_screen(TextScreen("Keys", key_lines(KEYS, EXPLAINED)))
+        else:
+            self.stop(leave=True)
 
     def stop(self, *, leave: bool = False) -> None:
         """Send no further call; asked again, do not wait either."""

@@ -5,33 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 
+from annotate.tui.screens.key_screen import ASIDE, MOVES, PAGES, KeyScreen
 from annotate.tui.screens.retune import lines
 from annotate.tui.screens.retune.state import RetuneState
 from annotate.tui.widgets.lines import Lines
 
-WIDE = 110
-"""From this width on the diff stands beside the lists."""
 EVERY_S = 0.25
 LEFT = 68
 
 
-class RetuneScreen(Screen[None]):
-    """Shows `state`. Nothing has the focus: every key comes here.
+class RetuneScreen(KeyScreen):
+    """Shows `state`.
 
     Attributes:
         on_stop: what stops the search; its argument is whether not to wait.
     """
 
-    AUTO_FOCUS = ""
     DEFAULT_CSS: ClassVar[str] = f"""
-    RetuneScreen {{ overflow: hidden; layout: vertical; }}
-    RetuneScreen #header {{ height: 1; background: $panel; }}
-    RetuneScreen #footer {{ height: 1; background: $panel; dock: bottom; }}
     RetuneScreen #left {{ width: {LEFT}; height: 1fr; padding: 0 1; border-right: solid $panel-lighten-2; }}
     RetuneScreen #status {{ height: auto; max-height: 9; margin-bottom: 1; }}
     RetuneScreen #candidates {{ height: 2fr; }}
@@ -47,42 +40,37 @@ class RetuneScreen(Screen[None]):
     RetuneScreen.-narrow.-items #items {{ display: block; height: 1fr; }}
     RetuneScreen.-narrow.-items #diff {{ display: none; }}
     """
+    keys, explained = lines.KEYS, lines.EXPLAINED
 
     def __init__(self, state: RetuneState, on_stop: Callable[[bool], None] = lambda _: None) -> None:
         super().__init__()
         self.state, self.on_stop = state, on_stop
-        self._header, self._footer = Lines(id="header"), Lines(id="footer")
         self._status, self._candidates = Lines(id="status"), Lines(id="candidates")
         self._items, self._diff = Lines(id="items"), Lines(id="diff")
         self._diff_of: tuple[int, int | None] = (-1, None)
 
     def compose(self) -> ComposeResult:
-        yield self._header
+        yield from (self.header, self.footer)
         with Horizontal():
             with Vertical(id="left"):
                 yield from (self._status, self._candidates, self._items)
             yield self._diff
-        yield self._footer
 
     def on_mount(self) -> None:
         if self.state.is_live:
             self.set_interval(EVERY_S, self.paint)
-        self._arrange()
+        super().on_mount()
 
-    def on_resize(self) -> None:
-        self._arrange()
-
-    def _arrange(self) -> None:
-        self.set_class(self.app.size.width < WIDE, "-narrow")
+    def lay_out(self) -> None:
         self.set_class(self.state.focus == "items", "-items")
-        self.call_after_refresh(self.paint)
+        super().lay_out()
 
     def paint(self) -> None:
-        """Show how things stand now; lists know their room only after they were laid out."""
+        """Show how things stand now."""
         state, width = self.state, self.app.size.width
         state.look()
-        self._header.show([lines.header(state, width)])
-        self._footer.show([lines.footer(state, width)])
+        self.header.show([lines.header(state, width)])
+        self.footer.show([lines.footer(state, width)])
         self._status.show(lines.status_lines(state))
         self._candidates.show(lines.candidate_rows(state, self._candidates.size.height, self._candidates.size.width))
         self._items.show(lines.item_rows(state, self._items.size.height, self._items.size.width))
@@ -93,25 +81,18 @@ class RetuneScreen(Screen[None]):
 
     # Keys
 
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        if self.is_active:
-            self._take(event.key, (event.character or "").lower())
-
-    def _take(self, key: str, character: str) -> None:
-        moves = {"down": 1, "up": -1, "home": -(10**9), "end": 10**9}
-        if key in moves:
-            self.state.move(moves[key])
+    def take(self, key: str, character: str) -> None:
+        if key in MOVES:
+            self.state.move(MOVES[key])
             self.paint()
-        elif key in ("pagedown", "pageup"):
-            self._page(1 if key == "pagedown" else -1)
-        elif key in ("left", "right"):
-            self.state.other_search(1 if key == "right" else -1)
+        elif key in PAGES:
+            self._page(PAGES[key])
+        elif key in ASIDE:
+            self.state.other_search(ASIDE[key])
             self.paint()
         elif key == "tab":
             self.state.switch()
-            self._arrange()
+            self.lay_out()
         elif key == "enter":
             self._open()
         elif character == "b":
@@ -119,10 +100,6 @@ class RetuneScreen(Screen[None]):
             self.paint()
         elif character == "s":
             self.stop()
-        elif character == "?" or key == "f1":
-            self._show_keys()
-        elif character == "q" or key == "escape":
-            self.leave()
 
     def _page(self, pages: int) -> None:
         if self.state.focus == "items":
@@ -136,15 +113,9 @@ class RetuneScreen(Screen[None]):
 
         one = self.state.open_item()
         if one is None:
-            self._arrange()
+            self.lay_out()
         else:
             self.app.push_screen(RetuneItemScreen(self.state), lambda _: self.paint())
-
-    def _show_keys(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen
-        from annotate.tui.screens.help.texts import key_lines
-
-        self.app.push_screen(TextScreen("Keys", key_lines(lines.KEYS, lines.EXPLAINED)))
 
     def stop(self) -> None:
         """Send no further call; asked again, do not wait either."""

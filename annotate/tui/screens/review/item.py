@@ -51,15 +51,10 @@ class ItemScreen(TextOver):
         elif key in _PAGES:
             self._view.scroll_pages(_PAGES[key])
         elif key == "space":
-            self._toggle()
+            self._view.toggle_top()
         else:
             return False
         return True
-
-    def _toggle(self) -> None:
-        document = self._view.document
-        if document.rows:
-            self._view.toggle_section(document.position(self._view.top_row).section)
 
     def on_document_view_sections_opened(self, message: DocumentView.SectionsOpened) -> None:
         """Opening a panel that the judge did not see is recorded with the label."""

@@ -4,92 +4,64 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual import events
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Horizontal
-from textual.screen import Screen
 
 from annotate.editor import edited_text
 from annotate.tui.base_app import OverreadApp
+from annotate.tui.screens.key_screen import ASIDE, MOVES, PAGES, KeyScreen
 from annotate.tui.screens.rubric import state as shown
 from annotate.tui.screens.rubric.state import RubricState
 from annotate.tui.widgets.lines import Lines
 from store.errors import SaveError, UsageError
 
-WIDE = 110
 
+class RubricScreen(KeyScreen):
+    """Shows `state`."""
 
-class RubricScreen(Screen[None]):
-    """Shows `state`. Nothing has the focus: every key comes here."""
-
-    AUTO_FOCUS = ""
     DEFAULT_CSS: ClassVar[str] = """
-    RubricScreen { overflow: hidden; layout: vertical; }
-    RubricScreen #header { height: 1; background: $panel; }
-    RubricScreen #message { height: auto; max-height: 4; }
-    RubricScreen #footer { height: 1; background: $panel; }
+    RubricScreen #message { split: bottom; height: auto; max-height: 4; }
     RubricScreen #versions { width: 62; height: 1fr; padding: 0 1; border-right: solid $panel-lighten-2; }
     RubricScreen #rubric { width: 1fr; height: 1fr; padding: 0 1; }
     RubricScreen.-narrow Horizontal { layout: vertical; }
     RubricScreen.-narrow #versions { width: 1fr; height: 6; border-right: none; border-bottom: solid $panel-lighten-2; }
     """
+    keys, explained = shown.KEYS, shown.EXPLAINED
 
     def __init__(self, state: RubricState) -> None:
         super().__init__()
         self.state = state
-        self._header, self._footer, self._message = Lines(id="header"), Lines(id="footer"), Lines(id="message")
-        self._versions, self._text = Lines(id="versions"), Lines(id="rubric")
+        self._versions, self._text, self._message = Lines(id="versions"), Lines(id="rubric"), Lines(id="message")
 
     def compose(self) -> ComposeResult:
-        yield self._header
+        yield from (self.header, self.footer, self._message)
         with Horizontal():
             yield from (self._versions, self._text)
-        yield from (self._message, self._footer)
-
-    def on_mount(self) -> None:
-        self._arrange()
-
-    def on_resize(self) -> None:
-        self._arrange()
-
-    def _arrange(self) -> None:
-        self.set_class(self.app.size.width < WIDE, "-narrow")
-        self.call_after_refresh(self.paint)
 
     def paint(self) -> None:
         """Show how things stand now."""
         state, width = self.state, self.app.size.width
-        self._header.show([shown.header(state, width)])
-        self._footer.show([shown.footer(state, width)])
+        self.header.show([shown.header(state, width)])
+        self.footer.show([shown.footer(state, width)])
         self._message.show(shown.message_lines(state))
         self._versions.show(shown.version_rows(state, self._versions.size.height, self._versions.size.width))
         self._text.show(shown.text_rows(state))
 
     # Keys
 
-    def on_key(self, event: events.Key) -> None:
-        event.stop()
-        event.prevent_default()
-        if self.is_active:
-            self._take(event.key, (event.character or "").lower())
-
-    def _take(self, key: str, character: str) -> None:
-        if key in ("pagedown", "pageup"):
-            self._text.scroll_rows((1 if key == "pagedown" else -1) * max(self._text.size.height - 1, 1))
-        elif character == "?" or key == "f1":
-            self._show_keys()
-        elif character == "q" or key == "escape":
-            self.app.exit()
+    def take(self, key: str, character: str) -> None:
+        if key in PAGES:
+            self._text.scroll_rows(PAGES[key] * max(self._text.size.height - 1, 1))
         elif self._acts(key, character):
             self.paint()
 
     def _acts(self, key: str, character: str) -> bool:
         """Do what changes the state; False when the key means nothing."""
-        state, moves = self.state, {"down": 1, "up": -1, "home": -(10**9), "end": 10**9}
-        if key in moves:
-            state.move(moves[key])
-        elif key in ("left", "right"):
-            state.other(1 if key == "right" else -1)
+        state = self.state
+        if key in MOVES:
+            state.move(MOVES[key])
+        elif key in ASIDE:
+            state.other(ASIDE[key])
         elif character == "d":
             state.toggle()
         elif character == "e":
@@ -97,12 +69,6 @@ class RubricScreen(Screen[None]):
         else:
             return False
         return True
-
-    def _show_keys(self) -> None:
-        from annotate.tui.screens.help.screen import TextScreen
-        from annotate.tui.screens.help.texts import key_lines
-
-        self.app.push_screen(TextScreen("Keys", key_lines(shown.KEYS, shown.EXPLAINED)))
 
     def edit(self) -> None:
         """Give the terminal to the editor; store what it leaves, or say why not."""
