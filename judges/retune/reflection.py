@@ -14,6 +14,7 @@ from typing import Final
 
 from judges.backends.answer import Answer
 from judges.benchmarks.benchmark import TaskDefinition
+from judges.favourable import favourable_label
 from judges.rubric import JudgePrompt
 from judges.verdict_reader import Reading
 
@@ -49,13 +50,15 @@ LANGUAGES: Final = {"en": "English", "zh": "Chinese"}
 LEAST_WORDS: Final = 400
 """Even the shortest rubric may grow to so many words."""
 GROWTH: Final = 2.0
+CHARACTERS_A_WORD: Final = 40
+"""No language needs more on average, spaces and lines among them: blanks are no way around the limit."""
 SAID_CHARACTERS: Final = 200
 """Of what a server says of a call that failed."""
 ITEM_CHARACTERS: Final = 6000
 """Of an item as the reflecting model sees it; the judge itself sees all of it."""
 
-_BLOCK = re.compile(r"^```[^\n`]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
-_CONTRACT = re.compile(r"<<<|>>>|\"verdict\"|^\s*(?:VERDICT|判定)\s*[:：]", re.MULTILINE)
+_FENCE: Final = "```"
+_CONTRACT = re.compile(r"<<<|>>>|\"verdict\"|^[^\S\n]*(?:VERDICT|判定)[^\S\n]*[:：]", re.MULTILINE)
 
 
 class ProposalError(ValueError):
@@ -126,13 +129,17 @@ def feedback(task: TaskDefinition, example: Example) -> str:
 
 
 def _direction(task: TaskDefinition, said: str, right: str) -> str:
-    """Whether the judge was too lenient or too strict, where labels have an order or the first one says "right"."""
-    values = list(task.values)
+    """Which way the judge erred: along the scale, or past the label that says "right", where one does."""
     if task.level != "nominal":
-        return " It was too lenient." if values.index(said) < values.index(right) else " It was too strict."
-    if said == values[0]:
+        steps = task.values.index(right) - task.values.index(said)
+        end = task.values[0] if steps > 0 else task.values[-1]
+        return f" It erred by {abs(steps)} {'step' if abs(steps) == 1 else 'steps'} towards {end}."
+    best = favourable_label(task)
+    if best is None:
+        return ""
+    if said == best:
         return " It let pass what is not right."
-    return " It rejected what is right." if right == values[0] else " It took one failure for another."
+    return " It rejected what is right." if right == best else " It took one failure for another."
 
 
 def proposal_of(answer: Answer, limit: int) -> str:
@@ -150,6 +157,8 @@ def proposal_of(answer: Answer, limit: int) -> str:
         raise ProposalError("the instructions are empty")
     if (words := word_count(found)) > limit:
         raise ProposalError(f"the instructions have {words} words; {limit} are allowed")
+    if len(found) > limit * CHARACTERS_A_WORD:
+        raise ProposalError(f"the instructions have {len(found):,} characters for {words} words")
     if _CONTRACT.search(found):
         raise ProposalError("the instructions meddle with the form of the answer")
     return found
@@ -157,11 +166,27 @@ def proposal_of(answer: Answer, limit: int) -> str:
 
 def _instructions(text: str) -> str:
     """What stands between backticks; of an answer without any, which small models give, all its lines."""
-    if blocks := _BLOCK.findall(text + "\n"):
-        return str(max(blocks, key=len)).strip()
-    if "```" in text or "\n" not in text:
+    if blocks := _blocks(text):
+        return max(blocks, key=len).strip()
+    if _FENCE in text or "\n" not in text:
         raise ProposalError("the answer holds no instructions between backticks")
     return text
+
+
+def _blocks(text: str) -> list[str]:
+    """What stands between lines of three backticks, in one pass: an answer may be of any length and of any form."""
+    blocks: list[str] = []
+    inside: list[str] | None = None
+    for line in text.split("\n"):
+        after = line.removeprefix(_FENCE) if line.startswith(_FENCE) else "`"
+        if inside is None:
+            inside = [] if "`" not in after else None
+        elif after.strip():
+            inside.append(line)
+        else:
+            blocks.append("\n".join(inside))
+            inside = None
+    return blocks
 
 
 def components(texts: Mapping[str, str], items: Sequence[TuneItem], prompt: JudgePrompt) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -48,6 +49,11 @@ def test_the_question_gives_the_direction_of_the_error_and_peoples_words(
     assert "let pass what is not right" in text and "the dose is another one" in text and "wrong_number" in text
     assert "same drug" in text and "At most 500 words" in text and "Do not quote" in text and "RULES" in text
     assert str(item.item.payload["response"]) in text
+    # The label that says "right" may stand anywhere; on a scale the error is told in steps.
+    turned = replace(prompt.task, labels=prompt.task.labels[::-1])
+    wrong = Example(replace(item, label="contradicted"), Reading("supported"))
+    assert feedback(turned, wrong) == feedback(prompt.task, wrong)
+    assert "by 1 step towards supported" in feedback(replace(prompt.task, level="ordinal"), wrong)
     missing = feedback(prompt.task, Example(item, Reading(None, failure="malformed")))
     assert "no verdict that can be read (malformed)" in missing
 
@@ -61,6 +67,8 @@ def test_an_answer_is_instructions_or_is_thrown_away() -> None:
         ("```\n\n```", "holds no|empty"),
         ("```\n" + "word " * 60 + "\n```", "60 words; 50"), ('```\nAnswer {"verdict": 1}\n```', "form of the answer"),
         ("```\n<<<ITEM\n```", "form of the answer"),
+        # What a model may answer is as long as it likes; reading it takes one pass.
+        ("```a\n" * 400_000, "holds no instructions"), ("```\na" + "\n" * 1_000_000 + "b\n```", "1,000,002 characters"),
     ):  # fmt: skip
         with pytest.raises(ProposalError, match=why):
             proposal_of(Answer(answer), 50)
