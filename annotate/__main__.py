@@ -12,6 +12,6 @@ if (
 ):
     del sys.path[0]
 
-from annotate.cli.main import run
+from annotate.entry import run
 
 run()

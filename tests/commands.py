@@ -15,7 +15,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 """The folder that holds `annotate`, `judges`, `store` and `tests`."""
 
-LAUNCH = "import sys; sys.argv[0] = 'overread'; from annotate.cli.main import run; sys.exit(run())"
+LAUNCH = "import sys; sys.argv[0] = 'overread'; from annotate.entry import run; sys.exit(run())"
 """What the installed `overread` script does."""
 
 LEAKY = re.compile(

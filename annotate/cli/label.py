@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import getpass
-import importlib
 import os
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,14 +45,16 @@ def label(
 
     Example: overread label --annotator dr.li --minutes 60
     """
+    from annotate.cli.loading import load_desk
     from annotate.cli.main import study_path
-    from annotate.cli.study import tell_notices
-    from store.study import Study
 
     path = study_path(context)
     if not plain:
         require_terminal()
-        load_screen_meanwhile()
+    load_desk(screen=not plain)
+    from annotate.cli.study import tell_notices
+    from store.study import Study
+
     with Study.open(path) as study:
         tell_notices(study)
         run_desk(
@@ -82,6 +82,7 @@ def run_desk(
         SaveError: the person left although the last act could not be saved.
         typer.Exit: a signal ended the desk; its code is 128 and the signal's number.
     """
+    from annotate.cli.loading import ended_at_once
     from annotate.desk.opening import sit_down, task_definitions
 
     if mode and mode not in MODES:
@@ -95,7 +96,8 @@ def run_desk(
     if plain:
         run_plain(desk, remapped)
         return
-    from annotate.tui.app import run_app
+    with ended_at_once():
+        from annotate.tui.app import run_app
 
     if code := run_app(desk, remapped):
         raise typer.Exit(code)
@@ -144,9 +146,8 @@ def open_here(study: Path | None) -> None:
     Raises:
         UsageError: several studies lie here.
     """
+    from annotate.cli.loading import load_desk
     from annotate.cli.main import studies_here
-    from annotate.cli.study import tell_notices
-    from store.study import Study
 
     here = [study] if study is not None else studies_here()
     if len(here) > 1:
@@ -159,15 +160,13 @@ def open_here(study: Path | None) -> None:
         typer.echo("  overread --help               everything else")
         return
     require_terminal()
-    load_screen_meanwhile()
+    load_desk(screen=True)
+    from annotate.cli.study import tell_notices
+    from store.study import Study
+
     with Study.open(here[0]) as opened:
         tell_notices(opened)
         run_desk(opened)
-
-
-def load_screen_meanwhile() -> None:
-    """Import the screen's code while DuckDB, which needs no interpreter for that, opens the study."""
-    threading.Thread(target=importlib.import_module, args=("annotate.tui.app",), name="overread-screen").start()
 
 
 def require_terminal(what: str = "The desk", remedy: str = _PLAIN) -> None:

@@ -14,13 +14,15 @@ from typing import Annotated, Any, Final
 import typer
 
 from annotate.cli import errors
+from annotate.cli.loading import ended_at_once, load_engine
 from annotate.cli.output import ReaderGoneError, drop_output, flush_output
 from annotate.cli.remedies import name_study
+from annotate.entry import EXIT_STOPPED
 from store.errors import EXIT_DONE, NotWrittenError, OverreadError, UsageError
 from store.files import PRIVATE_UMASK
 
-EXIT_STOPPED = 130
-"""What a shell says of a command that Ctrl-C stopped."""
+QUERY_INTERRUPTED = "Query interrupted"
+"""What DuckDB's RuntimeError says when Ctrl-C came in the middle of a query."""
 
 app = typer.Typer(
     name="overread",
@@ -69,11 +71,12 @@ def _installed_version() -> str:
 
 
 def study_path(context: typer.Context) -> Path:
-    """The study a command works on: `--study`, `$OVERREAD_STUDY`, or the only one in this folder.
+    """The study a command works on: `--study`, `$OVERREAD_STUDY`, or the only one in this folder; DuckDB is loaded too.
 
     Raises:
         UsageError: none, or more than one.
     """
+    load_engine()
     if context.obj is not None:
         return Path(context.obj)
     here = studies_here()
@@ -115,8 +118,9 @@ COMMANDS: Final[Mapping[str, str]] = {
 def _load_commands(arguments: Sequence[str]) -> None:
     """The module of the command that is called; all of them for the help and for what is no command."""
     wanted = _called(arguments)
-    for module in dict.fromkeys(COMMANDS.values()) if wanted is None else [COMMANDS[wanted]]:
-        importlib.import_module(f"annotate.cli.{module}").register(app)
+    with ended_at_once():
+        for module in dict.fromkeys(COMMANDS.values()) if wanted is None else [COMMANDS[wanted]]:
+            importlib.import_module(f"annotate.cli.{module}").register(app)
 
 
 def _called(arguments: Sequence[str]) -> str | None:
@@ -133,7 +137,7 @@ def _called(arguments: Sequence[str]) -> str | None:
 
 
 def run(arguments: list[str] | None = None) -> None:
-    """The console script: run a command and leave with DESIGN's exit codes."""
+    """Run a command and leave with DESIGN's exit codes."""
     os.umask(PRIVATE_UMASK)
     # NumPy's products are small here: more threads of its BLAS would spin longer than they count, and hold memory.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -163,6 +167,8 @@ def _run(arguments: list[str] | None) -> int:
         drop_output()
         return errors.report(NotWrittenError("Something cannot be written.", str(error), "Free disk space."))
     except Exception as error:
+        if str(error) == QUERY_INTERRUPTED:
+            return _stopped()
         if (code := errors.report_usage(error)) is not None:
             return code
         return errors.report_unexpected(error)

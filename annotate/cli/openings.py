@@ -45,7 +45,8 @@ def open_files(
 
     Example: overread open run_eval_stat_result.json run_eval_results.jsonl
     """
-    from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
+    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.loading import load_desk
     from annotate.cli.main import current_folder
     from annotate.cli.output import note
     from annotate.cli.study import (
@@ -62,7 +63,7 @@ def open_files(
     require_files(files)
     if not no_tui:
         require_terminal()
-        load_screen_meanwhile()
+    load_desk(screen=not no_tui)
     benchmark = recognise(files)
     given = import_options(options or [], None, "")
     refuse_unknown_options(benchmark, given)
@@ -93,7 +94,8 @@ def demo(
     Example: overread demo --benchmark medmemorybench
     """
     from annotate.cli.audit import print_audit
-    from annotate.cli.label import load_screen_meanwhile, require_terminal, run_desk
+    from annotate.cli.label import require_terminal, run_desk
+    from annotate.cli.loading import load_desk
     from annotate.cli.main import current_folder
     from annotate.cli.output import note, say
     from annotate.cli.study import create_study, tell_notices
@@ -104,7 +106,7 @@ def demo(
         raise UsageError(f"There is no sample of {benchmark!r}.", f"There are: {', '.join(names)}.", "")
     if not (no_tui or plain):
         require_terminal()
-        load_screen_meanwhile()
+    load_desk(screen=not (no_tui or plain))
     path = current_folder() / demo_name(benchmark)
     is_new = not path.exists()
     with create_study(path, benchmark) if is_new else Study.open(path) as study:

@@ -38,11 +38,14 @@ def test_no_message_and_no_variable_is_printed(
     assert ("KeyError" in said.err) == bool(debug)
 
 
-def test_what_ctrl_c_stops_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Versions of typer differ in what they make of it."""
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")], ids=repr)
+def test_what_ctrl_c_stops_is_said(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Versions of typer differ in what they make of it, and DuckDB has an error of its own for it."""
 
     def interrupted(_: object) -> None:
-        raise KeyboardInterrupt
+        raise error
 
     monkeypatch.setattr(Study, "open", interrupted)
     monkeypatch.setenv("OVERREAD_STUDY", "s.duckdb")

@@ -45,7 +45,7 @@ def test_the_module_report_sees_a_heavy_import(tmp_path: Path) -> None:
 
 
 def test_importing_the_command_line_loads_nothing_heavy(tmp_path: Path) -> None:
-    loaded = modules_after("import annotate.cli.main", tmp_path / "modules.json")
+    loaded = modules_after("import annotate.entry, annotate.cli.main", tmp_path / "modules.json")
     assert "annotate" in loaded
     assert loaded & HEAVY == set()
 
@@ -53,6 +53,24 @@ def test_importing_the_command_line_loads_nothing_heavy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["label", "--help"], ["score", "--help"]], ids=" ".join)
 def test_help_loads_nothing_heavy(arguments: list[str], tmp_path: Path) -> None:
     assert modules_after(LAUNCH, tmp_path / "modules.json", *arguments) & HEAVY == set()
+
+
+INTERRUPT_AT = {
+    "import": "class Interrupting:\n"
+    "    def find_spec(name, *_): name == 'typer' and signal.raise_signal(signal.SIGINT)\n"
+    "sys.meta_path.insert(0, Interrupting)\n",
+    "exit": "atexit.register(signal.raise_signal, signal.SIGINT)\n",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C there")
+@pytest.mark.parametrize("moment", INTERRUPT_AT)
+def test_ctrl_c_is_quiet_before_and_after_the_command(moment: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"import atexit, signal, sys\n{INTERRUPT_AT[moment]}{LAUNCH}", "--version"],
+        env=overread_environment(), capture_output=True, encoding="utf-8", timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "")
 
 
 def launchers() -> dict[str, list[str]]:

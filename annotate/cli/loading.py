@@ -1,0 +1,42 @@
+"""Loading what takes long, with Ctrl-C ending the process at once: interrupted by an exception, an import is left in
+half, which DuckDB does not survive, or swallows it."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from signal import SIGINT, getsignal, signal
+
+from annotate.entry import leave_at_once
+
+_OF_THE_DESK = ("store.engine", "store.study", "annotate.desk.opening")
+
+
+def load_engine() -> None:
+    """Import DuckDB."""
+    with ended_at_once():
+        importlib.import_module("store.engine")
+
+
+def load_desk(*, screen: bool) -> None:
+    """Import what the desk needs; the code of its screen in a thread, while DuckDB, which needs no interpreter for
+    that, opens the study."""
+    with ended_at_once():
+        if screen:
+            of_screen = "annotate.tui.app"
+            threading.Thread(target=importlib.import_module, args=(of_screen,), name="overread-screen").start()
+        for module in _OF_THE_DESK:
+            importlib.import_module(module)
+
+
+@contextmanager
+def ended_at_once() -> Iterator[None]:
+    """While inside, Ctrl-C ends the process; all that was stored is safe."""
+    before = getsignal(SIGINT)
+    signal(SIGINT, leave_at_once)
+    try:
+        yield
+    finally:
+        signal(SIGINT, before)
