@@ -19,6 +19,7 @@ class Estimate:
 
     Attributes:
         slots: items × repetitions. before: of these judged already. linked: identical inputs. given: need no call.
+        kept: answered in a search before, which is not paid for again.
         calls: to be made, samples counted. tokens_in, tokens_out: estimated.
         cost: estimated, cost_at_most: whatever the answers are; None where nobody knows the price.
         shards: full ones that the calls make on a cluster; None without one.
@@ -38,6 +39,7 @@ class Estimate:
     cost: float | None
     cost_at_most: float | None
     shards: int | None = None
+    kept: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__dataclass_fields__}
@@ -50,7 +52,8 @@ def estimate(study: Study, run: JudgeRun, samples: int, in_shard: int = 0) -> Es
         in_shard: calls of a full shard; 0 for a run without shards.
     """
     asked: set[tuple[int, int]] = set()
-    linked = given = flagged = tokens = slots_open = 0
+    answered: set[tuple[int, int]] = set()
+    linked = given = flagged = tokens = slots_open = kept = 0
     at_most = 0.0
     for jobs, known in run.pages():
         for job in jobs:
@@ -59,12 +62,13 @@ def estimate(study: Study, run: JudgeRun, samples: int, in_shard: int = 0) -> Es
             if job.prepared.given is not None:
                 given += 1
                 continue
-            if (job.prepared.hash, job.repetition) in known.kept:
-                given += 1
-                continue
             key = (int(job.prepared.hash[:15], 16), job.repetition)
-            if key in asked or (job.prepared.hash, job.repetition) in known.same:
+            if key in asked or key in answered or (job.prepared.hash, job.repetition) in known.same:
                 linked += 1
+                continue
+            if (job.prepared.hash, job.repetition) in known.kept:
+                kept += 1
+                answered.add(key)
                 continue
             asked.add(key)
             tokens += tokens_of(job.prepared.content.messages) + SCHEMA_TOKENS
@@ -77,7 +81,7 @@ def estimate(study: Study, run: JudgeRun, samples: int, in_shard: int = 0) -> Es
         run.scope.task, run.asker.judge.name, run.slots, run.slots - slots_open - run.state.skipped, linked, given,
         run.state.skipped, flagged, calls, tokens * samples, out,
         price.of(tokens * samples, out) * share if price else None, at_most if price else None,
-        -(-calls // in_shard) if in_shard else None,
+        -(-calls // in_shard) if in_shard else None, kept,
     )  # fmt: skip
 
 

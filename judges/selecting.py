@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judges.collect import BlindLabels, blind_labels, resolved_label, scored_items, task_definitions
+from judges.linked_labels import linked_items, told_twice
 from judges.served_part import Served, ServedParts
 from judges.tuned import tuned_for
 from store.applying import SETTING
@@ -41,8 +43,9 @@ class TaskConfidence:
 
     Attributes:
         source: where confidence is from (`file`, `logprob`, `agreement of 5 repeats` …).
-        labelled: labelled items with a readable verdict, but for those that its prompt was tuned on.
-        without: of them without a confidence.
+        labelled: labelled items with a readable verdict, but for those that its prompt was tuned on; copies of one item
+            on which people and judge said the same at once are one. linked: such copies, left out. without: of
+            `labelled` without a confidence.
         found: None without two confidences.
         calibrated: the same after calibration by people's labels, out of fold; None when that cannot be fitted, and
             `calibrated_why` says why. method: by which model.
@@ -63,10 +66,12 @@ class TaskConfidence:
     selection_why: str
     above: float | None
     judge_ids: tuple[str, ...] = ()
+    linked: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "source": self.source, "labelled": self.labelled, "without_confidence": self.without,
+            "source": self.source, "labelled": self.labelled, "linked": self.linked,
+            "without_confidence": self.without,
             "confidence": _as_json(self.found), "calibrated": _as_json(self.calibrated), "calibration": self.method,
             "calibration_why": self.calibrated_why or None,
             "selection": self.selection.as_json() if self.selection else None,
@@ -111,8 +116,9 @@ def _on_task(
 ) -> TaskConfidence:
     levels, source = confidences(study, judge, task)
     tuned = tuned_for(study, judge)
-    pairs: list[JudgedItem] = []
-    labelled, served = 0, list[Served]()
+    judged: dict[str, JudgedItem] = {}
+    verdicts: dict[str, str | None] = {}
+    served = list[Served]()
     for system in systems(study):
         items = [item for item in scored_items(study, system, judge) if item.task == task]
         part = parts.part(task, items)
@@ -122,16 +128,19 @@ def _on_task(
             label = resolved_label(labels.get(item.item_id)) if item.item_id in part.items else None
             if label is None or item.verdict is None or item.verdict.label is None or item.item_id in tuned:
                 continue
-            labelled += 1
-            if item.item_id in levels:
-                pairs.append(JudgedItem(levels[item.item_id], item.verdict.label == label, item.cluster))
+            verdicts[item.item_id] = item.verdict.label
+            level = levels.get(item.item_id, math.nan)
+            judged[item.item_id] = JudgedItem(level, item.verdict.label == label, item.cluster)
+    linked = told_twice(linked_items(study, task), verdicts)
+    alone = [one for item_id, one in judged.items() if item_id not in linked]
+    pairs = [one for one in alone if not math.isnan(one.confidence)]
     rows = study.rows("SELECT judge_id FROM judges WHERE name = ? AND task = ? ORDER BY 1", [judge, task])
     empty = TaskConfidence(
         task,
         judge,
         source,
-        labelled,
-        labelled - len(pairs),
+        len(alone),
+        len(alone) - len(pairs),
         None,
         None,
         "",
@@ -140,6 +149,7 @@ def _on_task(
         "",
         None,
         tuple(row[0] for row in rows),
+        len(linked),
     )
     return _measured(empty, pairs, served, list(levels.values()), promise, seed)
 

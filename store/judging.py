@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Which = Literal["all", "drawn", "labelled"]
 RUN_ENDED, RUN_STOPPED = "done", "stopped"
+_LOG = "4MB"
 
 _LABELLED = """SELECT item_id FROM all_current_labels WHERE value IS NOT NULL OR cannot_judge <> ''"""
 _WHICH: Mapping[str, str] = {
@@ -207,7 +208,11 @@ def add_judge(study: Study, judge: JudgeRecord) -> None:
 
 
 def begin_run(study: Study, run_id: str, task: str, judge_id: str, settings: Mapping[str, Any], at: str) -> None:
-    """Note that a run begins; a run without an end was killed."""
+    """Note that a run begins; a run without an end was killed.
+
+    From here on the log is folded into the file early: what it holds is in memory as well, and would grow with the run.
+    """
+    study.writer.do(lambda connection: connection.execute(f"SET GLOBAL wal_autocheckpoint = '{_LOG}'"), urgent=False)
     members = {"run_id": run_id, "task": task, "judge_id": judge_id, "settings": canonical_json(dict(settings)),
                "started_at": at}  # fmt: skip
     _keep(study, RUN, members)

@@ -34,6 +34,7 @@ from store.reconcile import (
     stored_entries,
     take_in,
 )
+from store.shards import waiting_shards, waiting_words
 from store.study import Study, held
 
 
@@ -88,6 +89,8 @@ def _look_inside(study: Study, health: Health) -> None:
         ("acts", f"{acts:,} by {people} {'person' if people == 1 else 'people'}; {chains}"),
         *(("note", notice) for notice in study.notices),
     ]
+    if waiting := waiting_shards(study):
+        health.facts.append(("shards", waiting_words(len(waiting))))
     with study.cursor() as cursor:
         _look_at_paid_calls(study, cursor, health)
         acts_altered = bool(altered_acts(cursor) or altered_records(cursor) or untrue_tables(cursor))

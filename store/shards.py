@@ -93,13 +93,23 @@ def take_in_shards(study: Study) -> TakenIn:
         return TakenIn()
     for part in folder.glob(f"*{SUFFIX}{_PART}"):
         part.unlink(missing_ok=True)
-    known = {row[0] for row in study.rows("SELECT name FROM verdict_shards")}
     shards = verdicts = 0
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
-        if path.name not in known:
-            stored = study.keep_paid(partial(_take_in, study=study, path=path)).result()
-            shards, verdicts = shards + bool(stored), verdicts + len(stored)
+    for path in waiting_shards(study):
+        stored = study.keep_paid(partial(_take_in, study=study, path=path)).result()
+        shards, verdicts = shards + bool(stored), verdicts + len(stored)
     return TakenIn(shards, verdicts)
+
+
+def waiting_shards(study: Study) -> list[Path]:
+    """Shards beside the study that were not taken in yet, by name."""
+    known = {row[0] for row in study.rows("SELECT name FROM verdict_shards")}
+    return sorted(path for path in shard_folder(study).glob(f"*{SUFFIX}") if path.name not in known)
+
+
+def waiting_words(count: int) -> str:
+    """The same in words."""
+    what = "1 shard of a lost run waits" if count == 1 else f"{count:,} shards of a lost run wait"
+    return f"{what} beside the study; the next overread judge takes in what it lacks"
 
 
 def _write(connection: Any, study: Study, path: Path, text: str) -> None:

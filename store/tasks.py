@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from store.study import Study
 
 
+EDITED = "edited"
+"""Origin of a definition whose rubric people edited here; those that came with files and benchmarks have none."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredTask:
     """The newest definition of a task: its JSON, and its version (hash of the JSON)."""
@@ -40,8 +44,17 @@ def task_records(
 ) -> list[dict[str, Any]]:
     """The journal records of definitions whose version the study does not have yet.
 
-    With `bring_back` also of those that it had, and that another version has replaced since.
+    With `bring_back` also of those that it had, and that another version has replaced since. A rubric that people
+    edited stays in place of the definition's; with `bring_back` only while that one is as it was before they edited.
     """
+    current = {stored.task: stored.definition for stored in current_tasks(study)}
+    replaced = _replaced_rubrics(study)
+    definitions = [
+        {**one, "rubric": current[one["task"]]["rubric"]}
+        if one["task"] in replaced and (not bring_back or replaced[one["task"]] == one.get("rubric"))
+        else one
+        for one in definitions
+    ]
     known = (
         {(stored.task, stored.version) for stored in current_tasks(study)}
         if bring_back
@@ -53,6 +66,21 @@ def task_records(
         for position, definition in enumerate(definitions)
         if (definition["task"], version_of(definition)) not in known
     ]  # fmt: skip
+
+
+def _replaced_rubrics(study: Study) -> dict[str, str | None]:
+    """Task → the rubric that its definition had before people edited it (None for none), for those whose rubric is an
+    edited one."""
+    given: dict[str, str | None] = {}
+    edited: dict[str, str | None] = {}
+    for record in study.journal_records("task"):
+        task, rubric = record["task"], record["definition"].get("rubric")
+        if record.get("origin") == EDITED:
+            edited[task] = rubric
+        elif task not in edited or rubric != edited[task]:
+            given[task] = rubric
+            edited.pop(task, None)
+    return {task: given[task] for task in edited if task in given}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +107,7 @@ def task_versions(study: Study, task: str) -> list[TaskVersion]:
 
 
 def revise_task(study: Study, definition: Mapping[str, Any], at: str) -> str:
-    """Make this the current definition of its task, in the place the task has; returns its version.
+    """Make this, which people edited, the current definition of its task, in its place; returns its version.
 
     Raises:
         SaveError: as for `Study.record`.
@@ -87,7 +115,7 @@ def revise_task(study: Study, definition: Mapping[str, Any], at: str) -> str:
     version = version_of(definition)
     [(position,)] = study.rows("SELECT max_by(position, added_at) FROM tasks WHERE task = ?", [definition["task"]])
     study.record([{"type": "task", "task": definition["task"], "version": version, "position": position,
-                   "definition": dict(definition), "at": at}])  # fmt: skip
+                   "definition": dict(definition), "origin": EDITED, "at": at}])  # fmt: skip
     return version
 
 

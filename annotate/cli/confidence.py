@@ -54,6 +54,8 @@ def confidence_lines(found: TaskConfidence) -> Iterator[str | list[list[str]]]:
     yield f"{found.task}, {found.judge}: confidence from {found.source}, on {found.labelled - found.without} labels"
     if found.without:
         yield f"  {found.without} labelled verdicts have none and are left out"
+    if found.linked:
+        yield f"  {found.linked} copies of items of other systems, labelled at once and judged the same, are left out"
     if found.found is not None:
         yield from _measures(found)
         rows = [["confidence", "verdicts", "mean confidence", "people agree"]]

@@ -49,7 +49,7 @@ def export(
     Example: overread export patched_eval_stat_result.json --format native
     """
     from annotate.cli.main import study_path
-    from annotate.cli.output import say
+    from annotate.cli.output import note, say
     from annotate.cli.study import tell_notices
     from annotate.exchange.bugs import export_bugs
     from annotate.exchange.exporting import export_csv, export_jsonl
@@ -65,6 +65,8 @@ def export(
         refuse_imported(study, file)
         if selective and chosen not in SELECTIVE:
             raise UsageError(f"--selective goes with --format {', '.join(SELECTIVE)}.", "", "Leave one of them out.")
+        for line in _forced_lines(study, judge):
+            note(line)
         if chosen == "jsonl":
             say(f"{file}: {export_jsonl(study, file):,} items")
         elif chosen == "csv":
@@ -76,6 +78,14 @@ def export(
         else:
             for line in export_native(study, file, system, judge):
                 say(line)
+
+
+def _forced_lines(study: Study, judge: str) -> list[str]:
+    """What whoever passes an export on has to know of its judges."""
+    from annotate.cli.score import gate_line
+    from judges.gate.full_run import passages_of
+
+    return [f"overread: {one['judge']}: {gate_line(one)}." for one in passages_of(study, judge) if one["forced"]]
 
 
 def export_calibrated(

@@ -343,9 +343,11 @@ def estimate_lines(found: Sequence[Estimate], options: JudgeOptions) -> Sequence
     """The estimates as a table."""
     from annotate.cli.output import table
 
-    rows = [["", "slots", "judged", "same input", "no call", "calls", "tokens in", "tokens out", "cost", "at most"]]
+    rows = [
+        ["", "slots", "judged", "same input", "kept", "no call", "calls", "tokens in", "tokens out", "cost", "at most"]
+    ]
     for one in found:
-        counts = (one.slots, one.before, one.linked, one.given, one.calls, one.tokens_in, one.tokens_out)
+        counts = (one.slots, one.before, one.linked, one.kept, one.given, one.calls, one.tokens_in, one.tokens_out)
         rows.append([one.task, *(f"{n:,}" for n in counts), _money(one.cost), _money(one.cost_at_most)])
     lines = [*table(rows)]
     if shards := sum(one.shards or 0 for one in found):

@@ -35,14 +35,16 @@ def rubric(
     """Show or change the rubric that a judge of this study gets. Every version is kept; a changed one is another judge.
 
     In a terminal a screen shows every version, of the judge's rubric and of the people's, and what changed between
-    them; `e` edits there. --plain, --edit, --file and --history do without it, for the judge's rubric.
+    them; `e` edits there. --plain, --edit, --file and --history do without it, for the judge's rubric. That is closed
+    to an annotator in the middle of a queue: a retuned one says where the judge errs.
 
     Example: overread rubric --task qa --edit
     """
-    from annotate.cli.label import can_draw, has_terminal
+    from annotate.cli.label import can_draw, has_terminal, user_name
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
+    from annotate.desk.closed import require_open
     from annotate.editor import edited_text, text_of_file
     from judges.setup import study_rubric
     from store.judge_rubrics import rubric_versions
@@ -55,6 +57,7 @@ def rubric(
             _look(study, task, annotator, role)
             return
         definition = _one_task(study, task)
+        require_open(study, annotator.strip() or user_name(), role, "rubric")
         current = study_rubric(study, definition)
         if edit or file is not None:
             text = text_of_file(file) if file is not None else edited_text(current.texts.get(language, ""), "rubric.md")

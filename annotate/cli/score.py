@@ -173,7 +173,13 @@ _GATES = {
 
 def gate_line(passage: Mapping[str, Any]) -> str:
     """What a score has to say of its judge's gate; "" where it is open, or nobody has looked."""
-    return _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
+    said = _GATES[passage["state"]].format(task=passage["task"], why=passage["why"])
+    if not passage["forced"] or passage["state"] == "forced":
+        return said
+    earlier = (
+        f"{passage['task']} was first judged through a gate that was not open, by force on {passage['forced'][:10]}"
+    )
+    return f"{said}; {earlier}" if said else earlier
 
 
 def _is_long(scores: StudyScores) -> bool:

@@ -291,10 +291,16 @@ def changed_tasks(study: Study, before: list[StoredTask]) -> Iterator[str]:
     from judges.benchmarks.benchmark import TaskDefinition
     from store.tasks import current_tasks
 
+    before_of = {stored.task: stored.definition for stored in before}
     old = {stored.task: TaskDefinition.from_json(stored.definition) for stored in before}
     for stored in current_tasks(study):
         if stored.task not in old:
             continue
+        if stored.definition.get("rubric") != before_of[stored.task].get("rubric"):
+            yield (
+                f"the rubric of task {stored.task} is another one from now on: what people are told before their label."
+                " overread rubric shows both"
+            )
         values, earlier = ([label.value for label in task.labels] for task in
                            (TaskDefinition.from_json(stored.definition), old[stored.task]))  # fmt: skip
         gone = [value for value in earlier if value not in values]

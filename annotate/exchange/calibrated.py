@@ -84,7 +84,7 @@ class Decided:
                         "model_returned": verdict.model_returned if verdict else ""}  # fmt: skip
         if self.by == "judge" and self.trust is not None:
             row["precision"] = self.trust.as_json()
-        row["gate"] = {name: self.gate.get(name, "") for name in ("state", "certificate")}
+        row["gate"] = {name: self.gate.get(name, "") for name in ("state", "certificate", "forced")}
         return row
 
 

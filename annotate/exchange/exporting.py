@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from annotate.exchange.entries import LabelEntry, label_entries
 from annotate.exchange.flat import COLUMNS, row_of_entry
 from annotate.exchange.own_exports import MARK, VERSION
+from judges.gate.full_run import forced_judges
 from store.files import write_atomically
 from store.items import ITEM_COLUMNS, VERDICT_COLUMNS, StoredItem, StoredVerdict, item_of_row, verdict_of_row
 from store.study import Study
@@ -26,9 +27,10 @@ def export_jsonl(study: Study, path: Path) -> int:
 
     def lines() -> Iterator[str]:
         nonlocal count
+        forced = forced_judges(study)
         for item, verdicts, entries in _items_with_labels(study):
             count += 1
-            yield json.dumps(_line(study, item, verdicts, entries), ensure_ascii=False) + "\n"
+            yield json.dumps(_line(study, item, verdicts, entries, forced), ensure_ascii=False) + "\n"
 
     write_atomically(path, lines())
     return count
@@ -41,10 +43,11 @@ def export_csv(study: Study, path: Path, *, excel: bool = False) -> int:
     def lines() -> Iterator[str]:
         nonlocal count
         yield (BOM if excel else "") + csv_line(list(COLUMNS))
+        forced = forced_judges(study)
         for item, verdicts, entries in _items_with_labels(study):
             for entry in entries:
                 count += 1
-                yield csv_line(row_of_entry(entry, _item_cells(item), _verdict_cells(verdicts)))
+                yield csv_line(row_of_entry(entry, _item_cells(item), _verdict_cells(verdicts, forced)))
 
     write_atomically(path, lines())
     return count
@@ -87,21 +90,25 @@ def _items_with_labels(study: Study) -> Iterator[tuple[StoredItem, list[StoredVe
         raise AssertionError(f"labels of item {item_id} come in another order than items")
 
 
-def _line(study: Study, item: StoredItem, verdicts: list[StoredVerdict], entries: list[LabelEntry]) -> dict[str, Any]:
+def _line(
+    study: Study, item: StoredItem, verdicts: list[StoredVerdict], entries: list[LabelEntry], forced: Mapping[str, str]
+) -> dict[str, Any]:
     return {
         MARK: VERSION, "benchmark": study.benchmark, "item_id": item.item_id, "content_hash": item.content_hash,
         "task": item.task, "system": item.system, "key": json.loads(item.natural_key), "cluster": item.cluster,
         "group": item.group, "slices": dict(item.slices), "payload": dict(item.payload),
-        "judge": [_verdict_json(verdict) for verdict in verdicts], "human": [entry.as_json() for entry in entries],
+        "judge": [_verdict_json(verdict, forced) for verdict in verdicts],
+        "human": [entry.as_json() for entry in entries],
     }  # fmt: skip
 
 
-def _verdict_json(verdict: StoredVerdict) -> dict[str, Any]:
+def _verdict_json(verdict: StoredVerdict, forced: Mapping[str, str]) -> dict[str, Any]:
     record = verdict.record
     return {
         "judge": verdict.judge, "repetition": record.repetition, "label": record.label, "parts": dict(record.parts),
         "score": record.score, "confidence": record.confidence, "failure": record.failure or None,
         "route": record.route, "rationale": record.rationale, "raw": record.raw,
+        **({"forced": forced[record.judge_id]} if record.judge_id in forced else {}),
     }  # fmt: skip
 
 
@@ -109,14 +116,14 @@ def _item_cells(item: StoredItem) -> dict[str, str]:
     return {"task": item.task, "system": item.system, "key": item.natural_key}
 
 
-def _verdict_cells(verdicts: list[StoredVerdict]) -> dict[str, str]:
+def _verdict_cells(verdicts: list[StoredVerdict], forced: Mapping[str, str]) -> dict[str, str]:
     if not verdicts:
         return {}
     first = verdicts[0]
     return {
         "judge": first.judge, "judge_label": first.record.label or "", "judge_failure": first.record.failure,
         "judge_parts": json.dumps(dict(first.record.parts), ensure_ascii=False),
-        "judge_rationale": first.record.rationale,
+        "judge_rationale": first.record.rationale, "judge_forced": forced.get(first.record.judge_id, ""),
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ COLUMNS = (
     "item_id", "content_hash", "task", "system", "key", "annotator", "round", "label", "value_given", "parts",
     "unsure", "cannot_judge", "reference_wrong", "right_answer", "harm", "tags", "note", "evidence", "skipped",
     "flagged", "mode", "at", "active_ms", "draw_id", "rubric_version", "blind", "shown", "judge", "judge_label",
-    "judge_parts", "judge_failure", "judge_rationale", "linked_to",
+    "judge_parts", "judge_failure", "judge_rationale", "linked_to", "judge_forced",
 )  # fmt: skip
 """`value_given` tells an empty label from none; `judge…` columns are for readers and are not read back."""
 

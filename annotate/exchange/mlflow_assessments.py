@@ -52,6 +52,7 @@ def _of_judge(one: Decided, assessment_id: str, at: str, *, valid: bool) -> dict
     metadata = {
         "item_id": one.item.item_id, "system": one.item.system, "gate": one.gate.get("state", ""),
         "certificate": one.gate.get("certificate", ""), "decided_by": one.by,
+        **({"gate_forced": one.gate["forced"]} if one.gate.get("forced") else {}),
         **({"confidence": repr(verdict.confidence), "confidence_source": verdict.confidence_source}
            if verdict.confidence is not None else {}),
     }  # fmt: skip

@@ -39,7 +39,10 @@ class GateOf:
     def callout(self) -> Callout:
         """Its outcome in a line."""
         sign, words = _WORDS[self.passage["state"]]
-        return Callout(sign, words.format(judge=self.passage["judge"], task=self.title, why=self.passage["why"]) + ".")
+        said = words.format(judge=self.passage["judge"], task=self.title, why=self.passage["why"])
+        if self.passage["forced"] and self.passage["state"] != "forced":
+            said += f"; before that it was forced, on {self.passage['forced'][:10]}"
+        return Callout(sign, f"{said}.")
 
 
 def gates_of(facts: Facts) -> list[GateOf]:

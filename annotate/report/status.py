@@ -9,6 +9,7 @@ from annotate.report.words import count
 from judges.drawing import extended
 from store.draws import list_draws
 from store.items import count_items, judges, systems
+from store.shards import waiting_shards, waiting_words
 from store.study import Study
 
 _SHOWN = {
@@ -40,6 +41,7 @@ def study_status(study: Study) -> dict[str, Any]:
         "judges": judges(study),
         "verdicts": study.rows("SELECT count(*) FROM verdicts")[0][0],
         "verdict_failures": {kind: number for kind, number in failures},
+        "waiting_shards": len(waiting_shards(study)),
         "draws": draws,
         "annotators": _annotators(study),
         "labels_from_files": _labels_from_files(study),
@@ -81,6 +83,8 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
     yield f"{status['study']}: {status['benchmark']}, {count(len(status['systems']), 'system')}, items: {items}"
     failed = sum(status["verdict_failures"].values())
     yield f"verdicts: {status['verdicts']:,} by {', '.join(status['judges']) or 'no judge'}; {failed:,} failed"
+    if status["waiting_shards"]:
+        yield waiting_words(status["waiting_shards"])
     for draw in status["draws"]:
         task = draw["task"] or "all tasks"
         shown = f"verdict {_SHOWN[draw['reveal']]}"

@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ _VERSION = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens in and out."""
+    """US dollars for a million tokens in and out; source and date where they are not those of its table."""
 
     input: float
     output: float
+    source: str = field(default="", compare=False)
+    as_of: str = field(default="", compare=False)
 
     def of(self, tokens_in: float, tokens_out: float) -> float:
         """Dollars for that many tokens."""
@@ -53,8 +55,9 @@ class PriceTable:
 
     def origin_of(self, model: str) -> tuple[str, str]:
         """Where the price of a model is from, and when it was looked up."""
-        table, _ = self._entry(model)
-        return table.source, table.as_of
+        table, name = self._entry(model)
+        own = table.models.get(name, Price(0.0, 0.0))
+        return own.source or table.source, own.as_of or table.as_of
 
     def _entry(self, model: str) -> tuple[PriceTable, str]:
         """The table and the name under which the model stands; a mere beginning is another model (gpt-5, gpt-5-pro)."""
@@ -102,7 +105,7 @@ def _price(path: Path, name: str, value: Any) -> Price:
     given: list[Any] = [value.get("input"), value.get("output")] if isinstance(value, dict) else []
     if not given or not all(_is_price(number) for number in given):
         raise _wrong(path, f"the price of {name!r} has the numbers `input` and `output`")
-    return Price(float(given[0]), float(given[1]))
+    return Price(float(given[0]), float(given[1]), str(value.get("source", "")), str(value.get("as_of", "")))
 
 
 def _is_price(value: Any) -> bool:

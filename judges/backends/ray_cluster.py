@@ -22,13 +22,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from judges.backends.answer import Answer, ModelSettings, Question, ServerUnusableError
 from judges.backends.chat import ChatBackend, Transport
 from judges.verdict_reader import SERVER_ERROR
 from store.errors import OverreadError, UsageError
 from store.files import private_umask
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where a killed run's folder stays
+    fcntl = None  # type: ignore[assignment]
 
 MOST_IN_SHARD = 32
 """Questions of a shard; fewer where a worker asks fewer at a time."""
@@ -237,13 +242,41 @@ def _told(title: str, hint: str) -> Iterator[None]:
 @contextlib.contextmanager
 def _private_folder() -> Iterator[Path]:
     """A folder for Ray's files, of its owner alone; short, since sockets in it have a longest name."""
-    short = "/tmp" if os.name == "posix" else None
+    place = Path("/tmp" if os.name == "posix" else tempfile.gettempdir())
+    remove_left_behind(place)
     with private_umask():
-        folder = Path(tempfile.mkdtemp(prefix="or-", dir=short))
+        folder = Path(tempfile.mkdtemp(prefix=_FOLDER, dir=place))
+        lock = _locked(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+_FOLDER, _LOCK = "or-", "lock"
+
+
+def _locked(folder: Path) -> IO[bytes]:
+    """A lock in the folder that falls with this process, whatever ends it; the name appears once it is held."""
+    lock = (folder / f"{_LOCK}.new").open("wb")
+    if fcntl is not None:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (folder / f"{_LOCK}.new").rename(folder / _LOCK)
+    return lock
+
+
+def remove_left_behind(place: Path) -> None:
+    """Remove the folders of this user's runs that were killed: their lock is there, and nobody holds it."""
+    if fcntl is None:
+        return
+    for folder in place.glob(f"{_FOLDER}*"):
+        with contextlib.suppress(OSError):  # another user's, another program's, or held
+            if folder.is_symlink() or folder.lstat().st_uid != os.getuid():
+                continue
+            with (folder / _LOCK).open("rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -55,8 +55,18 @@ def t_quantile(share: float, df: float) -> float:
         return _NORMAL.inv_cdf(share)
     if share < 0.5:
         return -t_quantile(1 - share, df)
+    if share == 0.5:
+        return 0.0
     # t²/(df + t²) has the beta distribution of (1/2, df/2).
-    return math.sqrt(df * math.exp(_quantile(2 * float(share) - 1, 0.5, float(df) / 2))) if share > 0.5 else 0.0
+    start = math.log(_near_t(float(share), float(df)) ** 2 / df)
+    return math.sqrt(df * math.exp(_quantile(2 * float(share) - 1, 0.5, float(df) / 2, start)))
+
+
+def _near_t(share: float, df: float) -> float:
+    """The quantile by its expansion about the normal one (Fisher & Cornish 1960)."""
+    z = _NORMAL.inv_cdf(share)
+    first, second = (z**3 + z) / 4, (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    return z + first / df + second / df**2 + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384 / df**3
 
 
 def t_half_width(level: float, df: float) -> float:
@@ -102,10 +112,12 @@ def _fraction(x: float, a: float, b: float) -> float:
     raise ArithmeticError(f"the incomplete beta function of {x:g} at ({a:g}, {b:g}) does not settle")
 
 
-def _quantile(share: float, a: float, b: float) -> float:
+def _quantile(share: float, a: float, b: float, start: float | None = None) -> float:
     """Log odds of the quantile: Newton's steps, or the middle of the bracket where one would leave it."""
     low, high = -_FAR, _FAR
-    odds = min(max(math.log(a / b) + _NORMAL.inv_cdf(share) * math.sqrt(1 / a + 1 / b), -50.0), 50.0)
+    if start is None:
+        start = math.log(a / b) + _NORMAL.inv_cdf(share) * math.sqrt(1 / a + 1 / b)
+    odds = min(max(start, -50.0), 50.0)
     while high - low > 1e-15 * max(1.0, abs(odds)):
         x, rest = _odds_share(odds), _odds_share(-odds)
         apart = _below(x, rest, a, b) - share

@@ -18,6 +18,7 @@ from judges.draw_weights import draw_weights, weighed
 from judges.gate.bindings import JudgeOf, bindings_of, judges_of
 from judges.label_acts import read_acts, under_judge
 from judges.linked_labels import linked_items, told_twice
+from judges.run import SAME_INPUT
 from judges.tuned import tuned_items
 from store.errors import UsageError
 
@@ -32,7 +33,8 @@ class Evidence:
     Attributes:
         records: labelled items with this judge's verdict alone; those it was tuned on are not among them.
         tuned_out: labelled items left out because the judge's prompt was tuned or chosen on them.
-        read, judged: verdicts that could be read, and all, of repetition 0. items: of the task.
+        read, judged: verdicts that could be read, and all, of repetition 0; identical inputs, asked about once, count
+            once. items: of the task.
         live: the judge was run here, and can be asked again.
         repeats: labels by item of items judged more than once; None for one that could not be read.
         harmful: items on which a blind label says that a wrong answer would be dangerous.
@@ -113,7 +115,8 @@ def gate_tasks(study: Study, task: str = "") -> list[str]:
 def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
     """Collect what there is on a judge; reads no text of any item."""
     definition = task_definitions(study)[task]
-    verdicts = _verdicts(study, judge)
+    verdicts, repeated = _verdicts(study, judge)
+    answered = [verdict for item_id, verdict in verdicts.items() if item_id not in repeated] or [*verdicts.values()]
     tuned = tuned_items(study, task, judge.prompt_version)
     records = audit_records(study, {task: definition})[0]
     drawn = draw_weights(study, task)
@@ -126,8 +129,8 @@ def evidence_of(study: Study, task: str, judge: JudgeOf) -> Evidence:
         judge=judge,
         records=weighed(replace(records, items=own), drawn),
         tuned_out=len(records.items) - len(own),
-        read=sum(1 for verdict in verdicts.values() if verdict.label is not None),
-        judged=len(verdicts),
+        read=sum(1 for verdict in answered if verdict.label is not None),
+        judged=len(answered),
         items=len(items),
         live=bool(study.rows("SELECT 1 FROM calls WHERE judge_id = ? LIMIT 1", [judge.judge_id])),
         repeats=repeats,
@@ -146,14 +149,18 @@ def _only(item: AuditItem, judge: JudgeOf, verdicts: Mapping[str, JudgeVerdict])
     return replace(item, verdicts={judge.name: own} if own is not None else {})
 
 
-def _verdicts(study: Study, judge: JudgeOf) -> dict[str, JudgeVerdict]:
+def _verdicts(study: Study, judge: JudgeOf) -> tuple[dict[str, JudgeVerdict], set[str]]:
+    """The verdict on each item, and the items whose verdict is that on an identical input: it was answered once."""
     rows = study.rows(
-        """SELECT v.item_id, v.label, v.failure, v.score, v.parts FROM verdicts v
+        """SELECT v.item_id, v.label, v.failure, v.score, v.parts, v.route FROM verdicts v
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
         WHERE v.judge_id = ? AND v.repetition = 0""",
         [judge.judge_id],
     )
-    return {item: JudgeVerdict(label, failure, score, json.loads(parts)) for item, label, failure, score, parts in rows}
+    found = {
+        item: JudgeVerdict(label, failure, score, json.loads(parts)) for item, label, failure, score, parts, _ in rows
+    }
+    return found, {row[0] for row in rows if row[5] == SAME_INPUT}
 
 
 def _repeats(study: Study, judge: JudgeOf) -> dict[str, list[str | None]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from judges.gate.bindings import gate_state
+from judges.gate.bindings import GateState, gate_state
 from judges.gate.recheck import Recheck, certified_of, differences, recheck
 from judges.served import is_of_family
 from store.errors import OverreadError
-from store.gates import gate_looks
+from store.gates import GateLook, gate_looks
 from store.judging import judges_of_task
 from store.records import JudgeRecord
 
@@ -138,10 +139,18 @@ def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
     return None
 
 
+def forced_judges(study: Study) -> dict[str, str]:
+    """Judge id → when it was let through a gate that was not open, the last time, for those that were."""
+    return {one["judge_id"]: one["at"] for one in study.journal_records(FORCED)}
+
+
 def passages_of(study: Study, judge: str = "") -> list[dict[str, Any]]:
-    """For each task what a score by this judge has to say of its gate: open, forced, closed, undecided, changed or
-    unlooked, with the newest certificate."""
-    forced = {(one["task"], one["judge_id"]): one for one in study.journal_records(FORCED)}
+    """For each task what a score by this judge has to say of its gate: `state` open, forced, closed, undecided, changed
+    or unlooked, with the newest look as `certificate`.
+
+    What was forced and is open by a later look is open; `forced` says when it was, ever after ("" where it was not).
+    """
+    forced = forced_judges(study)
     rows = study.rows(
         """SELECT task, name, judge_id FROM judges WHERE ? IN ('', name)
         AND judge_id IN (SELECT judge_id FROM verdicts) ORDER BY rowid""",
@@ -151,13 +160,19 @@ def passages_of(study: Study, judge: str = "") -> list[dict[str, Any]]:
     for task, name, judge_id in rows:
         state = gate_state(study, task, judge_id)
         looks = [one for one in gate_looks(study, task) if one.judge_id == judge_id]
-        outcome = "unlooked" if not looks else looks[-1].outcome
-        if outcome == "open" and not state.open:
-            outcome = "changed"
-        if (task, judge_id) in forced:
-            outcome = "forced"
+        by_force = forced.get(judge_id, "")
         newest[task, name] = {
-            "task": task, "judge": name, "judge_id": judge_id, "state": outcome, "why": state.why,
-            "certificate": state.certificate,
+            "task": task, "judge": name, "judge_id": judge_id, "state": _standing(looks, state, by_force),
+            "why": state.why, "certificate": state.certificate, "forced": by_force,
         }  # fmt: skip
     return [dict(one) for one in newest.values()]
+
+
+def _standing(looks: Sequence[GateLook], state: GateState, by_force: str) -> str:
+    """How a judge that scored everything stands: by force, or as its newest look says."""
+    opened = [datetime.fromisoformat(look.at) for look in looks if look.outcome == "open"]
+    if by_force and not any(at > datetime.fromisoformat(by_force) for at in opened):
+        return "forced"
+    if not looks:
+        return "unlooked"
+    return "changed" if looks[-1].outcome == "open" and not state.open else looks[-1].outcome

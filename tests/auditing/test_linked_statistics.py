@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from annotate.cli.confidence import confidence_lines
 from annotate.exchange.own_exports import import_labels
 from judges.audit_columns import labelled_tasks
 from judges.calibration.audit import audit
@@ -19,11 +20,14 @@ from judges.draw_weights import draw_weights, weighed
 from judges.gate.evidence import evidence_of, pick_judge
 from judges.label_acts import read_acts
 from judges.linked_labels import joined_names
+from judges.selecting import study_confidence
 from judges.served_part import ServedParts
 from judges.trust import trust_of
 from store.items import get_items
 from store.study import Study
 from tests.desk.linked_studies import TWINS, drawn, give, ids_of, row, sat
+from tests.judging.chat_server import always, serving
+from tests.judging.judge_runs import judge as run_judge
 from tests.store.store_makers import overread
 
 
@@ -70,6 +74,20 @@ def test_an_exact_bound_counts_what_acts_are_worth(tmp_path: Path) -> None:
             assert once.high - once.low > twice.high - twice.low, "its bounds are wider"
         evidence = evidence_of(study, "qa", pick_judge(study, "qa"))
         assert len(evidence.told_twice) == 10 and set(evidence.linked) == evidence.told_twice
+
+
+def test_a_threshold_and_a_parse_rate_rest_on_what_was_said_once(tmp_path: Path) -> None:
+    judge = [{"judge": "j", "label": "CORRECT", "confidence": 0.9}]
+    with drawn(tmp_path, [{**one, "judge": judge} for one in many()]) as study:
+        read_to_the_end(study)
+        [found] = study_confidence(study, "j", task="qa")
+        assert (found.labelled, found.linked, found.without) == (16, 10, 0)
+        assert found.selection is not None and found.selection.n == 16
+        assert "10 copies" in "\n".join(str(line) for line in confidence_lines(found))
+        with serving(always("CORRECT")) as server:
+            run_judge(study, server, name="asked")
+        evidence = evidence_of(study, "qa", pick_judge(study, "qa", "asked"))
+        assert (server.count, evidence.judged, evidence.read) == (16, 16, 16)
 
 
 def test_a_dangerous_answer_of_two_systems_is_one(tmp_path: Path) -> None:

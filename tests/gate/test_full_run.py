@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from gate_studies import RIGHT, WRONG, pairs_of, rows_of, study_of
 
+from annotate.cli.score import gate_line
 from judges.correcting import correct_study
 from judges.gate.bindings import gate_state, judges_of
+from judges.gate.full_run import pass_gate, passages_of
+from judges.gate.gate import look
+from judges.gate.thresholds import Thresholds
+from store.judging import judges_of_task
 from store.study import Study
 from tests.commands import Outcome, Overread
 from tests.judging.chat_server import ChatServer, Reply, Request, completion, serving, verdict
@@ -74,6 +79,25 @@ def test_a_closed_gate_refuses_it_and_force_is_said_ever_after(tmp_path: Path, o
     assert [(one["task"], one["state"]) for one in score["gate"]] == [("check", "forced")]
     assert "FORCED" in overread_cli("score", "--judge", "mine", cwd=tmp_path).stdout
     assert b'"type":"forced_run"' in (tmp_path / "s.journal.jsonl").read_bytes()
+    for kind in ("verdicts", "scores", "inspect", "mlflow", "jsonl", "csv", "native"):
+        done = overread_cli("export", f"out.{kind}", "--format", kind, "--judge", "mine", cwd=tmp_path)
+        assert done.exit_code == 0 and "FORCED" in done.stderr, (kind, done)
+        if kind != "native":  # the benchmark's own file, which is as the benchmark wants it
+            assert "forced" in (tmp_path / f"out.{kind}").read_text(encoding="utf-8"), kind
+
+
+def test_what_was_forced_and_is_open_by_a_later_look_is_open_and_the_force_stays_said(tmp_path: Path) -> None:
+    with study_of(tmp_path / "s.duckdb", rows_of(pairs_of(60, 1, 60, 1))) as study:
+        [judge] = judges_of(study, "check")
+        [record] = judges_of_task(study, "check").values()
+        strict, at = {"check": Thresholds(recall=0.99)}, "2026-04-0{}T09:00:00+00:00"
+        assert look(study, [judge], strict, at=at.format(1)).outcome == "undecided"
+        pass_gate(study, [record], force=True, at=at.format(2))
+        [before] = passages_of(study, "gpt")
+        assert look(study, [judge], {"check": Thresholds()}, at=at.format(3)).outcome == "open"
+        [after] = passages_of(study, "gpt")
+        assert (before["state"], after["state"]) == ("forced", "open") and after["forced"] == at.format(2)
+        assert gate_line(before).startswith("FORCED") and "by force on 2026-04-02" in gate_line(after)
 
 
 @pytest.mark.slow

@@ -217,7 +217,10 @@ def serving(script: Script, latency: float = 0.0) -> Iterator[ChatServer]:
 
 
 def _first_label(request: Request) -> Reply:
-    return Reply(completion(verdict(labels_offered(request)[0])))
+    schema = request.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    offered = schema.get("properties", {}).get("parts", {}).get("properties", {})
+    parts = {name: decision["enum"][0] for name, decision in offered.items()}
+    return Reply(completion(verdict(labels_offered(request)[0], **parts)))
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def test_a_dry_run_says_calls_tokens_and_cost_and_calls_nobody(study: Path, over
     assert (found["slots"], found["before"], found["calls"]) == (12, 0, 36)
     assert 0 < found["cost"] < found["cost_at_most"]
     price = said.json()["price"]
-    assert (price["input"], price["output"]) == (2.5, 10.0) and price["as_of"] and "providers" in price["source"]
+    assert (price["input"], price["output"]) == (2.5, 10.0) and price["as_of"] and "published" in price["source"]
 
 
 @pytest.mark.slow
@@ -123,7 +123,10 @@ def test_a_price_is_that_of_the_very_model_and_the_users_own_stands_first(tmp_pa
         Price(1, 2),
         ("mine.toml", "2026-11-01"),
     )
-    assert table.price_of("gpt-4o-mini") == Price(0.15, 0.6) and table.origin_of("gpt-4o-mini")[1] == "mid 2026"
+    [mini, haiku] = [table.price_of(name) for name in ("gpt-4o-mini", "claude-haiku-4-5-20251001")]
+    assert mini is not None and (mini.input, mini.output) == (0.15, 0.6) and table.origin_of("o4-mini")[1] == "2025"
+    assert haiku is not None and (haiku.input, haiku.output) == (1.0, 5.0)
+    assert "provider's page" in table.origin_of("claude-haiku-4-5")[0]
     assert table.price_of("gpt-5-latest") == Price(1.25, 10)
     for dearer in ("gpt-5-pro", "o3-deep-research", "gpt-4o:ft-mine", "my-gpt-4o"):
         assert table.price_of(dearer) is None, "a cap must not trust the price of a cheaper model"
@@ -169,3 +172,10 @@ def test_an_edited_rubric_is_a_new_version_and_another_judge(study: Path, overre
     empty = study.with_name("empty.md")
     empty.write_text("  \n", encoding="utf-8")
     assert "is empty" in overread_cli("--study", study, "rubric", "--file", empty).stderr
+    # A retuned rubric says where the judge errs: it is closed to whoever is in the middle of a queue.
+    done = overread_cli("--study", study, "label", "--plain", "--annotator", "ann", stdin="c\n")
+    assert done.exit_code == 0 and "1 of" in done.stdout, done
+    asked = ("--study", study, "rubric", "--plain", "--annotator", "ann")
+    closed = overread_cli(*asked)
+    assert closed.exit_code == 2 and "in the middle of a queue" in closed.stderr and not closed.stdout
+    assert overread_cli(*asked, "--as", "lead").exit_code == 0

@@ -7,6 +7,7 @@ import pickle
 import re
 import shutil
 import stat
+import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -17,8 +18,17 @@ from typing import Any
 import pytest
 
 from annotate.cli.judge import require_engine, take_in_lost_shards
+from annotate.report.status import status_lines, study_status
 from judges.backends.answer import Question
-from judges.backends.ray_cluster import Cluster, Reply, Worker, ray_cluster, shard_size
+from judges.backends.ray_cluster import (
+    Cluster,
+    Reply,
+    Worker,
+    _private_folder,
+    ray_cluster,
+    remove_left_behind,
+    shard_size,
+)
 from judges.collect import task_definitions
 from judges.run import JudgeRun, RunResult, Scope, Store
 from judges.setup import chat_backend, cluster_backend, make_askers, make_budget
@@ -28,7 +38,7 @@ from store.judging import Judged
 from store.repair import rebuild
 from store.shards import ShardStore, TakenIn, shard_folder, take_in_shards, write_shard
 from store.study import Study
-from tests.commands import Overread
+from tests.commands import ROOT, Overread
 from tests.judging.chat_server import ChatServer, Request, always, completion, serving, verdict
 from tests.judging.chat_server import Reply as HttpReply
 from tests.judging.conftest import make_study, rows
@@ -91,12 +101,13 @@ def test_lost_between_shard_and_study_nothing_is_paid_for_again(ten: Study, caps
     with serving(always("CORRECT")) as server:
         judge_by(CrashBeforeTakingIn(), ten, server)
         assert (fates(ten), server.count) == ({}, 10)
+        assert "of a lost run wait" in "\n".join(status_lines(study_status(ten)))
         (half := shard_folder(ten) / "0000-000001.parquet.part").write_bytes(b"PAR1")
         take_in_lost_shards(ten)
         assert "10 verdicts taken in from" in capsys.readouterr().err and not half.exists()
         assert judge(ten, server).state.before == 10 and server.count == 10
     assert fates(ten) == {"CORRECT": 10}
-    assert take_in_shards(ten) == TakenIn()
+    assert take_in_shards(ten) == TakenIn() and study_status(ten)["waiting_shards"] == 0
 
 
 def test_a_shard_that_comes_twice_adds_nothing_not_even_a_failure(ten: Study) -> None:
@@ -124,6 +135,7 @@ def test_without_study_and_paid_calls_the_shards_bring_all_back(tmp_path: Path, 
     path.unlink()
     calls_path(path).unlink()
     assert overread_cli("--study", path, "doctor", "--rebuild").exit_code == 0
+    assert "shard" in overread_cli("--study", path, "doctor").stdout
     with Study.open(path) as study:
         assert study.rows("SELECT count(*) FROM judges") == [(0,)]
         assert take_in_shards(study).verdicts == 5
@@ -227,6 +239,26 @@ class InThisProcess:
             return reply
 
         return type("actor", (), {"start": Method(worker.start), "ask": Method(ask)})
+
+
+@pytest.mark.slow
+def test_only_the_folders_of_killed_runs_are_removed(tmp_path: Path) -> None:
+    code = """if True:
+        import os, signal
+        from judges.backends.ray_cluster import _private_folder
+        with _private_folder() as folder:
+            print(folder, flush=True)
+            os.kill(os.getpid(), signal.SIGKILL)"""
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, check=False)
+    killed = Path(said.stdout.decode().strip())
+    assert killed.is_dir() and killed.name.startswith("or-")
+    (foreign := tmp_path / "or-foreign").mkdir()
+    with _private_folder() as alive:
+        assert not killed.exists(), "the next run takes it away"
+        for place in (tmp_path, alive.parent):
+            remove_left_behind(place)
+        assert foreign.is_dir() and alive.is_dir()
+    assert not alive.exists()
 
 
 def judge_on_workers(

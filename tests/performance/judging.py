@@ -1,14 +1,20 @@
 """How fast and how flat a judge's run is: many items at a server with a fixed latency, in a process of its own.
 
     python -m tests.performance.judging --items 20000 --concurrency 64 --latency 0.5
+    python -m tests.performance.judging --halumem-long --items 118000 --latency 0.05
 
-Prints throughput against concurrency / latency, the most memory after a fifth of the run and at its end, and calls.
+The first judges a table in this process: throughput against concurrency / latency, memory after a fifth of the run and
+at its end, and calls. The second imports a run of the shape of HaluMem-Long with the real command, has the real command
+judge all of it, and looks at it from outside: verdicts a second and memory at each fifth.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,13 +23,14 @@ from judges.collect import task_definitions
 from judges.run import JudgeRun, Scope
 from judges.setup import JudgeOptions, chat_backend, make_askers, make_budget
 from store.study import Study
+from tests.commands import ROOT, overread_command, overread_environment
 from tests.judging.conftest import make_study, rows
 from tests.judging.test_going_on import server_process, stats
 
 
-def resident_kb() -> int:
-    """Memory of this process that is in RAM, in KB."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
+def resident_kb(process: int | str = "self") -> int:
+    """Memory of a process that is in RAM, in KB."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmRSS"))
 
 
@@ -51,13 +58,55 @@ async def measured(study: Study, address: str, concurrency: int) -> tuple[float,
     return seconds, [*memory, resident_kb()]
 
 
+def make_long_study(folder: Path, records: int) -> Path:
+    """A study of a run of the shape of HaluMem-Long; everything in processes of their own."""
+    writer = [sys.executable, "-m", "tests.tools.write_halumem_long", str(folder), "--records", str(records)]
+    verdicts, answers = subprocess.run(writer, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    study = folder / "long.duckdb"
+    for command in (["init", str(study), "--benchmark", "halumem"],
+                    ["--study", str(study), "import", verdicts, "--answers", answers]):  # fmt: skip
+        subprocess.run(overread_command(*command), env=overread_environment(), check=True, stdout=sys.stderr)
+    return study
+
+
+def watch_command(study: Path, address: str, concurrency: int) -> None:
+    """Have the command judge all, and print rate and memory at each fifth of what there is to judge."""
+    base = ["--study", str(study), "judge", "--model", "m", "--base-url", f"{address}/v1", "--items", "all", "--json"]
+    environment = overread_environment()
+    dry = subprocess.run(
+        overread_command(*base, "--dry-run"), env=environment, check=True, capture_output=True, text=True
+    )
+    calls = sum(one["calls"] for one in json.loads(dry.stdout)["dry_run"])
+    command = overread_command(*base, "--concurrency", str(concurrency))
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        fifths = [(time.monotonic(), stats(address)["count"])]
+        while process.poll() is None and len(fifths) < 6:
+            time.sleep(0.2)
+            count = stats(address)["count"]
+            if count >= len(fifths) * calls / 5:
+                fifths.append((time.monotonic(), count))
+                rate = (count - fifths[-2][1]) / (fifths[-1][0] - fifths[-2][0])
+                print(f"{count:,} calls, {rate:.1f}/s, {resident_kb(process.pid) / 1024:.0f} MB", flush=True)
+        assert process.stdout is not None
+        runs = json.loads(process.stdout.read())["runs"]
+    seconds, asked = time.monotonic() - fifths[0][0], stats(address)["count"]
+    assert process.returncode == 0 and all(run["outcome"] == "done" for run in runs), runs
+    judged = sum(run["judged"] for run in runs)
+    print(f"{judged:,} verdicts in {seconds:.0f} s: {judged / seconds:.1f}/s; calls: {asked:,} of {calls:,} needed")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--concurrency", type=int, default=64)
     parser.add_argument("--latency", type=float, default=0.5)
+    parser.add_argument("--halumem-long", action="store_true")
     given, _ = parser.parse_known_args()
+    if given.halumem_long:
+        with tempfile.TemporaryDirectory() as folder, server_process(given.latency) as address:
+            watch_command(make_long_study(Path(folder), given.items), address, given.concurrency)
+        return
     with tempfile.TemporaryDirectory() as folder, server_process(given.latency) as address:
         with Study.open(make_study(Path(folder), rows(given.items))) as study:
             seconds, memory = asyncio.run(measured(study, address, given.concurrency))

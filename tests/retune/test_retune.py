@@ -13,14 +13,17 @@ from retune_studies import AT, TABLE, TASK, table_study
 from scripted_models import JUDGE, REFLECTOR, RULES, Models
 
 from judges.auditing import audit_study
+from judges.backends.prices import Budget
 from judges.collect import task_definitions
+from judges.estimate import estimate
 from judges.gate.evidence import evidence_of, pick_judge
 from judges.retune.adapter import Settings
 from judges.retune.asking import CapReachedError
 from judges.retune.halt import Halt, SearchStoppedError
 from judges.retune.retune import Result, Retune
 from judges.retune.study_log import searches
-from judges.setup import JudgeOptions, chat_backend, judge_prompt, make_budget
+from judges.run import JudgeRun, Scope
+from judges.setup import JudgeOptions, chat_backend, judge_prompt, make_askers, make_budget
 from store.errors import NotEnoughError, SaveError
 from store.judge_rubrics import current_rubric
 from store.splits import openings_of
@@ -157,7 +160,12 @@ def test_a_run_of_the_same_judge_asks_for_nothing_that_a_search_has_paid_for(tmp
         result = retuned(study, server, Settings(proposals=1, examples=0))
         assert not result.promoted
         paid = models.judged
+        options = JudgeOptions(JUDGE, logprobs=False)
+        [asker] = make_askers(study, [task_definitions(study)[TASK]], options, None, Budget(None))
+        planned = estimate(study, JudgeRun(study, asker, Scope(TASK)), 1)
+        assert models.judged == paid, "a plan calls nobody"
         run = judge(study, server, task=TASK, model=JUDGE, logprobs=False)
+        assert (planned.kept, planned.linked, planned.calls) == (run.state.kept, run.state.linked, run.state.requests)
         assert run.outcome == "done" and run.state.kept > 50
         assert run.state.kept + run.state.linked + run.state.judged == run.state.slots
         assert models.judged == paid + run.state.requests and max(models.prompts.values()) == 1

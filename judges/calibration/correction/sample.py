@@ -151,20 +151,18 @@ class Sample:
             sums = sums * ((m - 1) / m / np.maximum(1 - held, 1 / m))[:, np.newaxis]
             spread = sums - sums.mean(axis=0)
             between = all_groups**2 * (1 - m / all_groups) / m * (spread.T @ spread) / (m - 1)
-        sizes = np.bincount(groups)[drawn]
-        within = sum(
-            (self._within(centred[here][inverse == g], int(sizes[g])) for g in range(m)), np.zeros_like(between)
-        )
+        within = self._within(centred[here], inverse, np.bincount(groups)[drawn])
         df = 1 / float((held**2).sum()) - 1 if m < all_groups else float(len(inverse) - m)
         return np.asarray(between + all_groups / m * within), df
 
     @staticmethod
-    def _within(a: FloatArray, size: int) -> FloatArray:
-        n = len(a)
-        if n < 2:
-            return np.zeros((a.shape[1],) * 2)
-        spread = a - a.mean(axis=0)
-        return np.asarray(size**2 * (1 - n / size) / n * (spread.T @ spread) / (n - 1))
+    def _within(a: FloatArray, group: IntArray, sizes: IntArray) -> FloatArray:
+        """Sum over groups of the covariance of each one's total; one drawn item shows none."""
+        n = np.bincount(group)
+        means = np.stack([np.bincount(group, column) / n for column in a.T], axis=1)
+        spread = a - means[group]
+        factor = np.where(n > 1, sizes**2 * (1 - n / sizes) / (n * np.maximum(n - 1, 1)), 0.0)
+        return np.asarray((spread * factor[group, np.newaxis]).T @ spread)
 
     def _unequal(self, centred: FloatArray, h: int) -> tuple[FloatArray, float]:
         here = self.stratum == h
