@@ -66,6 +66,7 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "dialogue", ("v",), "Open or fold the dialogue; in a review, show the whole item", "dialogue", "everywhere",
     ),
+    Action("pager", ("ctrl+o",), "Read the whole item in $PAGER, and come back", "", "everywhere"),
     Action("verdict", ("j",), "Show all the judge said, once its verdict may be shown", "", "everywhere"),
     Action("rubric", ("g",), "Show the rubric of this task", "rubric", "everywhere"),
     Action("skip", ("s",), "Skip: the item comes back at the end", "skip"),

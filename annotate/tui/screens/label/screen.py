@@ -38,6 +38,10 @@ READ_AHEAD_AFTER = 0.05
 """Seconds after an item's paint when the next one is prepared: well inside the time in which no label key counts."""
 LONGEST_MESSAGE = 300
 
+NOW_OPEN = (
+    ("audit", "audit"), ("disagreements", "disagreements"), ("judge_runs", "runs"), ("retunes", "searches"),
+)  # fmt: skip
+"""What a queue that is done opens, for the last page."""
 WHEN_DONE = frozenset(
     {
         "quit",
@@ -227,7 +231,8 @@ class LabelScreen(DeskScreen):
     def _show_end(self) -> None:
         self._reader.show_text(Document([text_section("end", "", end_words(self.desk))]))
         keys = hints(self.keymap, [("quit", "leave"), ("previous_item", "back to the last item"), ("undo", "undo")])
-        self._pane.show([keys])
+        opened = [] if self.desk.time_is_up else [hints(self.keymap, NOW_OPEN)]
+        self._pane.show([keys, *opened])
         self.show_keys()
 
     def show_keys(self) -> None:
