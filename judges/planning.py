@@ -17,7 +17,8 @@ from store.study import Study
 
 if TYPE_CHECKING:
     from judges.calibration.correction.estimate import Problem
-    from judges.calibration.planner import Expectation, Plan
+    from judges.calibration.joint_plan import TaskPart
+    from judges.calibration.planner import Expectation, Goal, Plan
 
 SUPPOSED_EXPLAINED = 0.5
 """Share of the variance of people's labels that the judge is taken to explain until labels say."""
@@ -29,12 +30,13 @@ class MetricPlan:
     """One metric's ways to the goal.
 
     Attributes:
-        task: the one whose labels it rests on. expected: by `labels` labels (0: by the judge's own verdicts).
+        tasks: those whose labels it rests on. expected: by `labels` labels, the fewest of any task (0: by the judge's
+            own verdicts); of several tasks, as a label of each counts for the whole.
         plans: every design, with the judge and without. why: in words when there are none.
     """
 
     metric: str
-    task: str
+    tasks: tuple[str, ...]
     expected: Expectation | None
     labels: int
     plans: tuple[Plan, ...]
@@ -43,7 +45,8 @@ class MetricPlan:
     def as_json(self) -> dict[str, Any]:
         expected = self.expected
         return {
-            "metric": self.metric, "task": self.task or None, "labels_known": self.labels,
+            "metric": self.metric, "task": self.tasks[0] if len(self.tasks) == 1 else None,
+            "tasks": list(self.tasks), "labels_known": self.labels,
             "expected": {
                 "value": expected.share, "explained_by_judge": expected.explained, "alike_within_texts": expected.alike,
                 "supposed": not self.labels,
@@ -106,7 +109,7 @@ def plan_study(
     groups = {task: [item.group for item in items] for task, items in found.items.items()}
     goal = {"decide": decide} if decide is not None else {"half_width": half_width}
     planned = tuple(_metric(study, system, problem, name, groups, goal) for name in wanted)
-    tasks = dict.fromkeys(one.task for one in planned if one.task)
+    tasks = dict.fromkeys(task for one in planned for task in one.tasks)
     paces = {task: measured_pace(study, {task}, group_characters(study, {task})) for task in tasks}
     return StudyPlan(system, judge, goal, planned, paces, len(known) - len(wanted))
 
@@ -121,35 +124,53 @@ def _metric(
 ) -> MetricPlan:
     import numpy as np
 
-    from judges.calibration.planner import LEAST_LABELS, plan_half_width, plan_threshold
+    from judges.calibration.joint_plan import TaskPart, plan_jointly
+    from judges.calibration.planner import LEAST_LABELS, Goal
 
     coded = problem.metrics.values(problem.judge_totals)[name]
     slopes = problem.metrics.gradients(problem.judge_totals, [name])[0]
     if not (np.isfinite(coded) and np.isfinite(slopes).all()):
-        return MetricPlan(name, "", None, 0, (), "the judge's verdicts leave it undefined")
+        return MetricPlan(name, (), None, 0, (), "the judge's verdicts leave it undefined")
     touched = [one for one in problem.blocks if (slopes[one.columns] * one.unfixed).any()]
     if not touched:
-        return MetricPlan(name, "", None, 0, (), "no label changes it")
-    if len(touched) > 1:
-        names = " and ".join(one.block.name for one in touched)
-        return MetricPlan(name, "", None, 0, (), f"it rests on labels of {names}: plan the metrics of each")
-    [block] = touched
+        return MetricPlan(name, (), None, 0, (), "no label changes it")
+    known = min(block.sample.n for block in touched)
     human = problem.humans_only([name])[name]
-    by_labels = block.sample.n >= LEAST_LABELS and np.isfinite(human.value) and np.isfinite(human.gradient).all()
-    expected = _by_labels(problem, name, block, groups) if by_labels else _supposed(coded, slopes, block, groups)
-    frame = frame_of(study, [block.block.name], system=system)
-    effort = effort_of(study, frame)
+    by_labels = known >= LEAST_LABELS and np.isfinite(human.value) and np.isfinite(human.gradient).all()
+    parts = {}
+    for block in touched:
+        expected = _by_labels(problem, name, block, groups) if by_labels else _supposed(coded, slopes, block, groups)
+        frame = frame_of(study, [block.block.name], system=system)
+        parts[block.block.name] = TaskPart(expected, effort_of(study, frame))
+    expected = _together(list(parts.values()))
+    goal_of = (
+        Goal.threshold(expected.share, goal["decide"]) if "decide" in goal else Goal.half_width(goal["half_width"])
+    )
+    plans = plan_jointly(parts, goal_of) if len(parts) > 1 else _every_design(parts[touched[0].block.name], goal_of)
+    return MetricPlan(name, tuple(parts), expected, known if by_labels else 0, tuple(plans))
+
+
+def _every_design(part: TaskPart, goal: Goal) -> list[Plan]:
     from dataclasses import replace
 
-    from judges.calibration.planner import best_within
+    from judges.calibration.planner import best_within, plan_designs
 
-    effort = replace(effort, within=max(1, round(best_within(effort, expected.alike or 0.01))))
-    plans = (
-        plan_threshold(expected, effort, goal["decide"])
-        if "decide" in goal
-        else plan_half_width(expected, effort, goal["half_width"])
+    expected, effort = part
+    return plan_designs(
+        expected, replace(effort, within=max(1, round(best_within(effort, expected.alike or 0.01)))), goal
     )
-    return MetricPlan(name, block.block.name, expected, block.sample.n if by_labels else 0, tuple(plans))
+
+
+def _together(parts: Sequence[TaskPart]) -> Expectation:
+    """What is expected of the metric, the variances of a label of each task added."""
+    from dataclasses import replace
+
+    if len(parts) == 1:
+        return parts[0].expected
+    spread = sum(part.spread(with_judge=False) for part in parts)
+    left = sum(part.spread(with_judge=True) for part in parts)
+    alike = max(part.expected.alike for part in parts)
+    return replace(parts[0].expected, explained=1 - left / spread if spread else 0.0, alike=alike, variance=spread)
 
 
 def _by_labels(problem: Problem, name: str, block: Any, groups: Mapping[str, Sequence[str]]) -> Expectation:

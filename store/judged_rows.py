@@ -161,11 +161,15 @@ def count_differences(connection: Any, rows: Sequence[Mapping[str, Any]]) -> int
 
 
 def stored_rows(connection: Any) -> Iterator[dict[str, Any]]:
-    """All verdicts with calls as the file has them, oldest first, those that gave way to a later answer included."""
-    found = connection.execute(_STORED)
-    while rows := found.fetchmany(_BATCH):
-        for values in rows:
-            row = dict(zip(ROW, values, strict=True))
+    """All verdicts with calls as the file has them, oldest first, those that gave way to a later answer included.
+
+    In stretches of calls, so that only their texts are in memory.
+    """
+    after = -1  # numbers leap: a transaction's own rows have theirs far beyond
+    while found := connection.execute(_STORED, [after]).fetchall():
+        after = found[-1][-1]
+        for values in found:
+            row = dict(zip(ROW, values[:-1], strict=True))
             yield {name: value for name, value in row.items() if name not in _OF_THE_LEADER or value is not None}
 
 
@@ -242,15 +246,21 @@ _SPECIAL = {
     "confidence_source": "coalesce(v.confidence_source, '')",
     "model_returned": "coalesce(v.model_returned, '')",
 }
-_STORED = f"""SELECT {
+_STORED = f"""WITH part AS (SELECT rowid AS number, * FROM calls WHERE rowid > ? ORDER BY rowid LIMIT {_BATCH})
+    SELECT {
     ", ".join(f"c.{name}" if name in _OF_CALL else _SPECIAL.get(name, f"v.{name}") for name in ROW)
-} FROM calls c
-    LEFT JOIN verdicts v ON c.superseded IS NULL AND v.verdict_id = c.verdict_id AND v.content_hash = c.content_hash
+}, c.number FROM part c
+    LEFT JOIN (SELECT * FROM verdicts WHERE verdict_id IN (SELECT verdict_id FROM part)) v
+        ON c.superseded IS NULL AND v.verdict_id = c.verdict_id AND v.content_hash = c.content_hash
     LEFT JOIN (
         SELECT c.verdict_id, c.prompt_hash, v.raw, v.rationale FROM calls c
         JOIN verdicts v USING (verdict_id, content_hash)
-        WHERE c.same_as = '' AND c.superseded IS NULL AND v.label IS NOT NULL) l
+        WHERE c.same_as = '' AND c.superseded IS NULL AND v.label IS NOT NULL
+            AND v.verdict_id IN (SELECT same_as FROM part)) l
     ON l.verdict_id = nullif(c.same_as, '') AND l.prompt_hash = c.prompt_hash AND c.failure = ''
         AND l.raw = v.raw AND l.rationale = v.rationale
-    ORDER BY c.rowid"""
-"""The members of `ROW`. A call whose failure gave way has its text still, and no verdict of its own."""
+    ORDER BY c.number"""
+"""The members of `ROW`, then the number of the call, of the calls behind the number given.
+
+A call whose failure gave way has its text still, and no verdict of its own.
+"""

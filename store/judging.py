@@ -291,4 +291,5 @@ def _keep(study: Study, kind: str, members: Mapping[str, Any]) -> None:
         changed = PUT[kind](connection, members)
         return None, [line_of(kind, members)] if changed else []
 
+    study.lay_out_paid_calls()
     study.keep_paid(store).result()

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from store.call_log import HEADER, CallLog, Mark, Stretch, line_of, read_stretches
 from store.database import in_transaction
@@ -113,6 +113,13 @@ class Comparison:
         return f"{verdicts} and {self.answers:,} answers of searches" if self.answers else verdicts
 
 
+class LaidOut(NamedTuple):
+    """A file that was written from a reader's view: how far it goes, and how many calls and answers it has."""
+
+    mark: Mark
+    calls: int
+
+
 class PaidCalls:
     """The file of paid calls of one study, and how far the study has taken it in. Used by the writer thread alone."""
 
@@ -138,6 +145,29 @@ class PaidCalls:
         if mark != known:
             mark = self._catch_up(connection, mark, known)[0]
         _note(connection, Mark(mark.file, self._log.append(lines)))
+
+    def lay_out(self, reader: Any) -> LaidOut | None:
+        """Write the file of a study that never had one, from a reader's view of it: labels are given meanwhile.
+
+        None where there is a file, there was one, or there is nothing to write.
+
+        Raises:
+            NotWrittenError: no space, no rights.
+        """
+
+        def write() -> LaidOut | None:
+            if self.path.exists() or self.was_there(reader) or not (count := _count(reader)):
+                return None
+            return LaidOut(self._log.write(_all_lines(reader)), count)
+
+        return in_transaction(reader, write)
+
+    def take_over(self, connection: Any, laid: LaidOut) -> None:
+        """Note that the file has all of the study; dropped where calls came meanwhile, to be written anew with them."""
+        if _known(connection) is None and _count(connection) == laid.calls:
+            in_transaction(connection, lambda: _note(connection, laid.mark))
+        elif _known(connection) is None:
+            self.path.unlink(missing_ok=True)
 
     def bring_together(self, connection: Any) -> list[str]:
         """At opening: take in what only the file has; returns sentences for the user.
@@ -313,6 +343,12 @@ def _lines(connection: Any, kind: str, columns: str, source: str) -> Iterator[st
     while rows := found.fetchmany(_BATCH):
         for values in rows:
             yield line_of(kind, dict(zip(names, values, strict=True)))
+
+
+def _count(connection: Any) -> int:
+    """Calls and answers that the study holds."""
+    row = connection.execute("SELECT (SELECT count(*) FROM calls) + (SELECT count(*) FROM answers)").fetchone()
+    return int(row[0])
 
 
 def _known(connection: Any) -> Mark | None:

@@ -214,6 +214,17 @@ class Study:
 
         return self.writer.submit(told_whole, urgent=False)
 
+    def lay_out_paid_calls(self) -> None:
+        """Write the file of paid calls of a study that never had one, before calls are kept; not on the writer's time.
+
+        Raises:
+            NotWrittenError: no space, no rights.
+        """
+        with self.cursor() as reader:
+            laid = self._paid_calls.lay_out(reader)
+        if laid is not None:
+            self.writer.do(lambda connection: self._paid_calls.take_over(connection, laid))
+
     def flush(self) -> None:
         """Complete acts that are in the journal but not yet in the database.
 

@@ -125,8 +125,7 @@ class PlainReader:
 
     def _note_opened(self, section: Section) -> None:
         """Reading a panel that the judge did not see is recorded with the label."""
-        if any(panel.field == section.id and not panel.judge_saw for panel in self._subject().task.panels):
-            self._desk.ledger.open_panel(section.id)
+        self._desk.ledger.open_panels(self._subject().task, [section.id])
 
 
 def _around(text: str, wanted: str, width: int = 200) -> str:

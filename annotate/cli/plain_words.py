@@ -27,6 +27,7 @@ ONLY_ON_A_SCREEN = frozenset(
         "scroll_down",
         "page_up",
         "page_down",
+        "pager",
         "audit",
         "disagreements",
         "judge_runs",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -83,8 +83,8 @@ def _freeze(
 
     labels: dict[str, int] = {}
     for one in found.metrics:
-        if one.task:
-            labels[one.task] = max(labels.get(one.task, 0), n or _needed(one))
+        for task, needed in _needed(one).items() if n is None else [(task, n) for task in one.tasks]:
+            labels[task] = max(labels.get(task, 0), needed)
     freeze(
         study,
         metrics=[one.metric for one in found.metrics],
@@ -97,16 +97,19 @@ def _freeze(
     )
 
 
-def _needed(one: MetricPlan) -> int:
-    """Labels of the cheapest way with the judge's help.
+def _needed(one: MetricPlan) -> Mapping[str, int]:
+    """Labels of each task by the cheapest way with the judge's help.
 
     Raises:
         UsageError: no number of labels reaches the goal.
     """
+    if not one.tasks:
+        return {}
     ways = [way for way in one.plans if way.with_judge and way.labels is not None and way.hours is not None]
     if not ways:
         raise UsageError(f"No number of labels reaches this goal for {one.metric}.", "", "Say how many: --n 200")
-    return min(ways, key=lambda way: way.hours or 0.0).labels or 0
+    cheapest = min(ways, key=lambda way: way.hours or 0.0)
+    return cheapest.by_task or {one.tasks[0]: cheapest.labels or 0}
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -184,8 +187,9 @@ def _each(found: StudyPlan) -> Iterator[str]:
             continue
         basis = f"by {one.labels} labels" if one.labels else "by the judge's own verdicts, until 20 labels are there"
         helped = f"the judge explains {one.expected.explained:.0%} of people's labels"
-        helped += f", what is left is alike within a text by {one.expected.alike:.2f}"
-        yield f"{one.metric} (task {one.task})"
+        if len(one.tasks) == 1:
+            helped += f", what is left is alike within a text by {one.expected.alike:.2f}"
+        yield f"{one.metric} ({'task' if len(one.tasks) == 1 else 'tasks'} {', '.join(one.tasks)})"
         yield f"  expected {one.expected.share:.3f} {basis}; {'' if one.labels else 'supposed: '}{helped}"
         rows = [["design", "judge", "labels", "texts", "hours", "gives ±"]]
         for way in one.plans:
@@ -194,11 +198,17 @@ def _each(found: StudyPlan) -> Iterator[str]:
                 rows.append([_DESIGNS[way.design], judge, "none", "", "", ""])
                 continue
             rows.append([
-                _DESIGNS[way.design], judge, f"{way.labels:,}", f"{way.groups:,}", f"{way.hours:.1f}",
+                _DESIGNS[way.design], judge, _labels(way), f"{way.groups:,}", f"{way.hours:.1f}",
                 f"{way.half_width:.3f}",
             ])  # fmt: skip
         yield from table(rows)
         yield from (f"  {reason}" for reason in dict.fromkeys(way.why for way in one.plans if way.why))
+
+
+def _labels(way: Plan) -> str:
+    """`315`, or `315 = 205 + 110` where they are of two tasks."""
+    counts = [f"{count:,}" for count in way.by_task.values()]
+    return f"{way.labels:,} = {' + '.join(counts)}" if counts else f"{way.labels:,}"
 
 
 def _frozen_lines(frozen: FrozenPlan | None) -> Iterator[str]:

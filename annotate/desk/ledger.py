@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -232,11 +232,11 @@ class Ledger:
         """An item comes to the front: time and opened panels are its own from now on."""
         self.active.turn_to(item_id)
 
-    def open_panel(self, field: str) -> None:
-        """Note that a panel the judge did not see was opened; it is stored with the next act on the item in front."""
+    def open_panels(self, task: TaskDefinition, sections: Iterable[str]) -> None:
+        """Note which of the panels opened the judge did not see; stored with the next act on the item in front."""
+        unseen = {panel.field for panel in task.panels if not panel.judge_saw}
         opened = self._panels.setdefault(self.active.item, [])
-        if field not in opened:
-            opened.append(field)
+        opened += [section for section in sections if section in unseen.difference(opened)]
 
     # Inside
 

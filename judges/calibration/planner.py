@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
@@ -20,6 +20,7 @@ CHARACTERS_PER_SECOND = 25.0
 """About 250 English words a minute; measured reading replaces it."""
 POWER = 0.8
 LEAST_LABELS = 20
+UNDECIDABLE = "the share expected is the threshold: no number of labels decides that"
 MOST_EXPLAINED = 0.98
 
 
@@ -74,6 +75,7 @@ class Plan:
         labels: needed; None when even all items would not do. groups: shared texts that must be read.
         hours: of one person's active time.
         half_width: what the plan is expected to give.
+        by_task: the labels task by task, where they are of several.
     """
 
     design: PlannedDesign
@@ -83,6 +85,7 @@ class Plan:
     hours: float | None
     half_width: float | None
     why: str = ""
+    by_task: Mapping[str, int] = field(default_factory=dict)
 
 
 def pilot(people: ArrayLike, judge: ArrayLike, groups: ArrayLike | None = None) -> Expectation:
@@ -125,56 +128,66 @@ def intraclass(values: FloatArray, groups: np.ndarray) -> float:
 
 def plan_half_width(expected: Expectation, effort: Effort, half_width: float, level: float = 0.95) -> list[Plan]:
     """Every design, with the judge's help and without, for an interval of ± half_width around the share."""
-    return _plans(expected, effort, _Goal(half_width, level, 0.0))
+    return plan_designs(expected, effort, Goal.half_width(half_width, level))
 
 
 def plan_threshold(
     expected: Expectation, effort: Effort, threshold: float, level: float = 0.95, power: float = POWER
 ) -> list[Plan]:
     """Every design for an interval that leaves the threshold out with probability `power`, the share as expected."""
-    return _plans(expected, effort, _Goal(abs(expected.share - threshold), level, NormalDist().inv_cdf(power)))
+    return plan_designs(expected, effort, Goal.threshold(expected.share, threshold, level, power))
 
 
-class _Goal(NamedTuple):
+class Goal(NamedTuple):
     """A distance that (t + extra) standard errors may not exceed."""
 
     distance: float
     level: float
     extra: float
 
+    @classmethod
+    def half_width(cls, half_width: float, level: float = 0.95) -> Goal:
+        """An interval of ± half_width."""
+        return cls(half_width, level, 0.0)
+
+    @classmethod
+    def threshold(cls, expected: float, threshold: float, level: float = 0.95, power: float = POWER) -> Goal:
+        """An interval that leaves the threshold out with probability `power`."""
+        return cls(abs(expected - threshold), level, NormalDist().inv_cdf(power))
+
     def met(self, error: float, units: int) -> bool:
-        return _half(error, units, self.level) + self.extra * error <= self.distance + 1e-12
+        return half_width_of(error, units, self.level) + self.extra * error <= self.distance + 1e-12
 
 
-def _plans(expected: Expectation, effort: Effort, goal: _Goal) -> list[Plan]:
+def plan_designs(expected: Expectation, effort: Effort, goal: Goal) -> list[Plan]:
+    """Every design, with the judge's help and without."""
     designs: list[tuple[PlannedDesign, bool]] = [("simple", False), ("simple", True), ("by_verdict", True)]
     if max(effort.group_sizes, default=1) > 1:
         designs += [("two_stage", False), ("two_stage", True)]
     return [_plan(design, judge, expected, effort, goal) for design, judge in designs]
 
 
-def _plan(design: PlannedDesign, with_judge: bool, expected: Expectation, effort: Effort, goal: _Goal) -> Plan:
+def _plan(design: PlannedDesign, with_judge: bool, expected: Expectation, effort: Effort, goal: Goal) -> Plan:
     if goal.distance <= 0:
-        why = "the share expected is the threshold: no number of labels decides that"
-        return Plan(design, with_judge, None, None, None, None, why)
+        return Plan(design, with_judge, None, None, None, None, UNDECIDABLE)
     spread = expected.spread * (1 - expected.explained * with_judge)
     alike = expected.alike if with_judge else expected.alike_people
     if design == "two_stage":
         return _two_stage(with_judge, spread, alike, effort, goal)
-    labels = _fewest(
-        min(LEAST_LABELS, effort.items), effort.items, lambda n: goal.met(_error(spread, n, effort.items), n)
+    labels = fewest(
+        min(LEAST_LABELS, effort.items), effort.items, lambda n: goal.met(simple_error(spread, n, effort.items), n)
     )
     groups = round(expected_groups(effort.group_sizes, labels))
-    half = _half(_error(spread, labels, effort.items), labels, goal.level)
+    half = half_width_of(simple_error(spread, labels, effort.items), labels, goal.level)
     return Plan(design, with_judge, labels, groups, hours(effort, labels, groups), half)
 
 
-def _error(spread: float, labels: int, items: int) -> float:
+def simple_error(spread: float, labels: int, items: int) -> float:
     """Standard error of a simple random sample's mean, guarded as the correction guards it: by one disagreement."""
     return math.sqrt((spread + 1 / labels) * (1 / labels - 1 / items))
 
 
-def _fewest(low: int, high: int, met: Callable[[int], bool]) -> int:
+def fewest(low: int, high: int, met: Callable[[int], bool]) -> int:
     """The smallest number in low … high that meets a goal which larger ones meet too; `high` always does."""
     while low < high:
         middle = (low + high) // 2
@@ -182,7 +195,7 @@ def _fewest(low: int, high: int, met: Callable[[int], bool]) -> int:
     return low
 
 
-def _two_stage(with_judge: bool, spread: float, alike: float, effort: Effort, goal: _Goal) -> Plan:
+def _two_stage(with_judge: bool, spread: float, alike: float, effort: Effort, goal: Goal) -> Plan:
     sizes = np.asarray(effort.group_sizes, dtype=np.float64)
     taken = sizes if not effort.within else np.minimum(sizes, effort.within)
     per_group, all_groups = float(taken.mean()), len(sizes)
@@ -195,9 +208,9 @@ def _two_stage(with_judge: bool, spread: float, alike: float, effort: Effort, go
         within = (spread * (1 - alike) + 1 / labels) * (1 / labels - 1 / effort.items)
         return math.sqrt(between + within)
 
-    fewest = min(max(2, math.ceil(min(LEAST_LABELS, effort.items) / per_group)), all_groups)
-    groups = _fewest(fewest, all_groups, lambda m: goal.met(error(m), m))
-    labels, half = round(groups * per_group), _half(error(groups), groups, goal.level)
+    least = min(max(2, math.ceil(min(LEAST_LABELS, effort.items) / per_group)), all_groups)
+    groups = fewest(least, all_groups, lambda m: goal.met(error(m), m))
+    labels, half = round(groups * per_group), half_width_of(error(groups), groups, goal.level)
     if not goal.met(error(groups), groups):
         why = f"even all {all_groups} groups give ±{half:.3f} with so few items of each: label more of them"
         return Plan("two_stage", with_judge, None, None, None, None, why)
@@ -237,5 +250,5 @@ def hours(effort: Effort, labels: int, groups: int) -> float:
     return (labels * effort.seconds + reading) / 3600
 
 
-def _half(error: float, units: int, level: float) -> float:
+def half_width_of(error: float, units: int, level: float) -> float:
     return t_half_width(level, max(units - 1, 1)) * error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -25,15 +26,19 @@ from judges.calibration.designs import (
     served_prefix,
     top_up,
 )
+from judges.calibration.joint_plan import TaskPart, plan_jointly
 from judges.calibration.learn_order import Signal, interest, learn_order
 from judges.calibration.planner import (
     Effort,
     Expectation,
+    Goal,
     expected_groups,
+    hours,
     intraclass,
     pilot,
     plan_half_width,
     plan_threshold,
+    simple_error,
 )
 from judges.calibration.sampling import Candidate
 
@@ -352,3 +357,39 @@ class TestPlanner:
         assert intraclass(groups.astype(float), groups) == 1.0
         assert intraclass(np.random.default_rng(3).normal(size=100), groups) < 0.2
         assert intraclass(np.ones(100), groups) == 0.0
+
+
+class TestSeveralTasks:
+    """An F1 rests on labels of two tasks."""
+
+    noisy = TaskPart(Expectation(0.7, 0.6, variance=0.3), Effort(30, [1] * 500))
+    slow = TaskPart(Expectation(0.7, 0.2, variance=0.1), Effort(60, [10] * 100, 3000))
+
+    def test_no_other_split_of_as_many_labels_meets_the_goal_in_less_time(self) -> None:
+        goal = Goal.half_width(0.06)
+        [alone, helped] = plan_jointly({"noisy": self.noisy, "slow": self.slow}, goal)
+        assert helped.labels and alone.labels and helped.hours and helped.labels < alone.labels
+        assert helped.by_task["noisy"] > helped.by_task["slow"], "less costly and more variable"
+        assert sum(helped.by_task.values()) == helped.labels and helped.half_width and helped.half_width <= 0.06
+        best = math.inf
+        for first in range(20, 400, 10):
+            for second in range(20, 400, 10):
+                error = math.hypot(
+                    simple_error(self.noisy.spread(True), first, 500),
+                    simple_error(self.slow.spread(True), second, 1000),
+                )
+                if goal.met(error, min(first, second)):
+                    texts = round(expected_groups(self.slow.effort.group_sizes, second))
+                    best = min(best, hours(self.noisy.effort, first, 0) + hours(self.slow.effort, second, texts))
+        assert helped.hours == pytest.approx(best, rel=0.03)
+
+    def test_each_task_keeps_its_least_and_its_most(self) -> None:
+        small = TaskPart(Expectation(0.5, 0.0), Effort(1, [1] * 25))
+        plans = plan_jointly({"small": small, "noisy": self.noisy}, Goal.half_width(0.001))
+        assert [plan.by_task for plan in plans] == [{"small": 25, "noisy": 500}] * 2, "all there are"
+        [loose, _] = plan_jointly({"small": small, "noisy": self.noisy}, Goal.half_width(0.9))
+        assert loose.by_task == {"small": 20, "noisy": 20}
+
+    def test_the_threshold_itself_cannot_be_decided(self) -> None:
+        [alone, _] = plan_jointly({"noisy": self.noisy, "slow": self.slow}, Goal.threshold(0.7, 0.7))
+        assert alone.labels is None and "no number of labels" in alone.why

@@ -69,8 +69,8 @@ def test_each_label_carries_the_active_time_of_its_own_item(study: Study) -> Non
 
 def test_opened_panels_are_stored_with_the_item_they_were_opened_on(study: Study) -> None:
     desk = sit(study, "never")
-    desk.ledger.open_panel("dialogue")
-    desk.ledger.open_panel("dialogue")
+    desk.ledger.open_panels(desk.current.task, ["dialogue", "question"])
+    desk.ledger.open_panels(desk.current.task, ["dialogue"])
     desk.move(1)
     press(desk, "c")
     desk.go_to(1)

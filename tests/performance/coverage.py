@@ -16,6 +16,8 @@ A row marked `<` is below .93 by more than three Monte Carlo errors, one marked 
 reported and people's labels alone would have held the truth oftener there. Run by hand; it asserts nothing:
 
     python -m tests.performance.coverage [--replications 300] [--only binary strata …] [--halumem FILE] [--tables DIR]
+
+With `--keep FOLDER` what was simulated stays there, and every run adds its replications to those of the runs before.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ import argparse
 import csv
 import json
 import math
+import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import NormalDist
 
@@ -81,11 +84,37 @@ class Record:
     inverted: list[tuple[bool, float]] = field(default_factory=list)
     refused: int = 0
 
+    @property
+    def replications(self) -> int:
+        return len(self.hits) + self.refused
 
-def run(setting: Setting, replications: int) -> dict[str, Record]:
-    """All metrics of a setting, the seed fixed by its name."""
-    rng = np.random.default_rng([SEED, *setting.name.encode()])
-    records: dict[str, Record] = {}
+
+def kept_in(folder: Path | None, setting: Setting) -> dict[str, Record]:
+    """What earlier runs found of a setting."""
+    file = folder / _file_name(setting) if folder else None
+    if file is None or not file.exists():
+        return {}
+    return {name: Record(**record) for name, record in json.loads(file.read_text(encoding="utf-8")).items()}
+
+
+def keep(folder: Path, setting: Setting, records: Mapping[str, Record]) -> None:
+    """Leave what was found for the next run."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({name: asdict(record) for name, record in records.items()})
+    part = folder / f"{_file_name(setting)}.part"
+    part.write_text(text, encoding="utf-8")
+    part.replace(folder / _file_name(setting))
+
+
+def _file_name(setting: Setting) -> str:
+    return f"{re.sub(r'[^a-z0-9.=]+', '_', setting.name.lower())}.json"
+
+
+def run(setting: Setting, replications: int, earlier: Mapping[str, Record] | None = None) -> dict[str, Record]:
+    """All metrics of a setting, the seed fixed by its name and by how many replications there were earlier."""
+    records = dict(earlier or {})
+    before = max((record.replications for record in records.values()), default=0)
+    rng = np.random.default_rng([SEED, *setting.name.encode(), *([before] if before else [])])
     for _ in range(replications):
         whole = setting.make(rng)
         totals: dict[str, float] = {}
@@ -615,9 +644,9 @@ def _floor(replications: int) -> float:
     return FLOOR - 3 * math.sqrt(0.95 * 0.05 / replications)
 
 
-def show(setting: Setting, records: dict[str, Record], replications: int) -> None:
-    floor = _floor(replications)
+def show(setting: Setting, records: Mapping[str, Record]) -> None:
     for metric, record in records.items():
+        floor = _floor(record.replications)
         if not record.hits:
             print(f"  {setting.name:<44}{metric:<17} no interval in {record.refused} replications")
             continue
@@ -634,7 +663,8 @@ def show(setting: Setting, records: dict[str, Record], replications: int) -> Non
             if other:
                 width = float(np.nanmedian([one[1] for one in other])) / alone
                 text += f"   {np.mean([one[0] for one in other]):.3f}/{width:4.2f}"
-        print(text + (f"   refused {record.refused}" if record.refused else ""), flush=True)
+        refused = f"   refused {record.refused}" if record.refused else ""
+        print(f"{text}   of {record.replications:,}{refused}", flush=True)
 
 
 HEAD = f"  {'setting':<44}{'metric':<17}cover  judge             alone  width  worth   ppi          rg"
@@ -647,6 +677,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--halumem", type=Path, help="a HaluMem stat-result file to plant labels on")
     parser.add_argument("--tables", type=Path, help="a folder of item tables with people's labels")
+    parser.add_argument("--keep", type=Path, help="a folder: add to what earlier runs left there")
     asked, _ = parser.parse_known_args(arguments)
     sections: dict[str, Iterable[Setting]] = {
         "binary": binary("finite"),
@@ -670,9 +701,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if asked.only and name not in asked.only:
             continue
         began = time.perf_counter()
-        print(f"\n{name}, {asked.replications} replications, nominal .95\n{HEAD}")
+        print(f"\n{name}, {asked.replications} replications more, nominal .95\n{HEAD}")
         for setting in settings:
-            show(setting, run(setting, asked.replications), asked.replications)
+            records = run(setting, asked.replications, kept_in(asked.keep, setting)) if asked.replications else {}
+            if asked.keep and records:
+                keep(asked.keep, setting, records)
+            show(setting, records or kept_in(asked.keep, setting))
         print(f"  ({time.perf_counter() - began:.0f} s)")
 
 

@@ -28,6 +28,7 @@ from store.judging import (
     write_requests,
 )
 from store.records import JudgeRecord, VerdictRecord
+from store.repair import rebuild
 from store.study import Study
 
 JUDGE = JudgeRecord("qa", "m", "model-1", "p1", {"temperature": 0})
@@ -206,6 +207,25 @@ def test_a_study_without_the_file_works_and_the_doctor_offers_it(judged_path: Pa
         write_judged(study, "run-2", [judged(4)]).result()
         before = paid(study)
     doctor(lost := emptied(judged_path), "--rebuild")
+    with Study.open(lost) as study:
+        assert paid(study) == before
+
+
+def test_a_study_that_never_had_the_file_gets_it_before_a_run_begins(judged_path: Path) -> None:
+    calls_path(judged_path).unlink()
+    with Study.open(judged_path) as study:
+        study.writer.do(lambda c: c.execute("DELETE FROM study WHERE key = 'calls_file'"))
+        study.lay_out_paid_calls()
+        laid = calls_path(judged_path).read_bytes()
+        study.lay_out_paid_calls()
+        assert calls_path(judged_path).read_bytes() == laid
+        begin_run(study, "run-9", "qa", JUDGE.judge_id, {}, AT)
+        before = paid(study)
+        assert calls_path(judged_path).read_bytes().startswith(laid), "what comes is added to it"
+    with Study.open(judged_path) as study:
+        assert study.notices == [] and paid(study) == before
+    lost = emptied(judged_path)
+    rebuild(lost)
     with Study.open(lost) as study:
         assert paid(study) == before
 

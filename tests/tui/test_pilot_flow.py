@@ -83,6 +83,7 @@ async def test_policy_never_shows_no_verdict_at_all(study: Study) -> None:
         assert person.kinds == ["label"] * 20
         assert "Everything in this queue is labelled." in person.screen
         assert "20 of 20 items are labelled." in person.screen
+        assert "f2 audit  f3 disagreements" in person.screen.lower()
         assert "udge" not in person.screen
 
 

@@ -21,14 +21,15 @@ from annotate.desk.actions import (
 from annotate.desk.desk import Desk
 from annotate.desk.ledger import Reading
 from annotate.desk.part_keys import part_act
-from annotate.desk.reading import entry_sections
+from annotate.desk.reading import entry_sections, sections_for
 from annotate.desk.verdict_view import VerdictView
+from annotate.tui.base_app import OverreadApp
 from annotate.tui.screens.label.pane import Expecting, label_keys
 from annotate.tui.screens.label.state import key_sign
 from annotate.tui.screens.text_over import TextOver
 from annotate.tui.widgets.prompt import Answer, Prompt, Purpose
 from annotate.tui.widgets.spans import Line, Role
-from store.errors import SaveError
+from store.errors import SaveError, UsageError
 
 _MODIFIERS = ("alt+", "ctrl+", "super+", "meta+", "hyper+")
 """A letter pressed with one of these is not that letter."""
@@ -200,8 +201,8 @@ class DeskScreen(Screen[None]):
         shows: dict[str, Callable[[], None]] = {
             "note": self._ask_note, "reference_wrong": self._ask_right_answer, "tag": lambda: self._expect("tag"),
             "harm": lambda: self._expect("harm"), "cannot_judge": lambda: self._expect("reason"),
-            "verdict": self._show_verdict, "rubric": self._show_rubric, "help": self._show_help,
-            "pace": lambda: self.say(desk.pace_words()), "quit": lambda: self.app.exit(),
+            "pager": self._show_in_pager, "verdict": self._show_verdict, "rubric": self._show_rubric,
+            "help": self._show_help, "pace": lambda: self.say(desk.pace_words()), "quit": lambda: self.app.exit(),
         }  # fmt: skip
         parts = {action.id: partial(self._perform_part, action.id) for action in ACTIONS if action.scope in PART_SCOPES}
         return {**self.saving(stores), **shows, **parts}
@@ -252,6 +253,25 @@ class DeskScreen(Screen[None]):
             self.save(lambda: self.desk.set_reference_wrong(answer.text.strip()))
 
     # Texts over the screen
+
+    def _show_in_pager(self) -> None:
+        """Lend the terminal to a pager with the item's texts: what an annotator may read before a label, no more."""
+        from textual.app import SuspendNotSupported
+
+        from annotate.desk.whole_text import whole_text
+        from annotate.editor import show_text
+
+        assert isinstance(self.app, OverreadApp)
+        reading, ledger = self.reading, self.desk.ledger
+        sections = sections_for(reading, ledger.study)
+        try:
+            with self.app.lend_terminal():
+                show_text(whole_text(sections), "item.txt")
+            ledger.open_panels(reading.task, [section.id for section in sections])
+        except SuspendNotSupported:
+            self.say("this terminal cannot be lent to a pager", "warning")
+        except UsageError as error:
+            self.say(" ".join(part for part in (error.title, error.detail, error.hint) if part), "warning")
 
     def _show_verdict(self) -> None:
         from annotate.tui.screens.help.texts import verdict_text

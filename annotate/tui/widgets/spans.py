@@ -81,10 +81,13 @@ def push_right(left: Line, right: Line, width: int) -> Line:
 
 
 def keys_line(keys: Sequence[tuple[str, str]], width: int) -> Line:
-    """Keys and what they do, in a line."""
+    """Keys and what they do, in a line: those that fit whole, the first ones first."""
     line: Line = [Span(" ")]
     for key, what in keys:
-        line += [Span(key, "key"), Span(f" {what}  ", "muted")]
+        more = [Span(key, "key"), Span(f" {what}  ", "muted")]
+        if line_width([*line, *more]) - 2 > width:
+            break
+        line += more
     return cut_line(line, width)
 
 

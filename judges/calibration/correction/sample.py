@@ -83,11 +83,6 @@ class Sample:
         return np.asarray(np.minimum(1.0, 1.0 / self.weights))
 
     @property
-    def groups(self) -> int:
-        """Groups with a resolved item."""
-        return len(np.unique(self._group_codes[self.rows]))
-
-    @property
     def simple(self) -> bool:
         """A simple random sample of one stratum."""
         return self.draw.design == "simple" and len(self.sizes) == 1

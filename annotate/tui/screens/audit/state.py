@@ -14,7 +14,7 @@ from annotate.report.part_text import part_lines
 from annotate.report.task_section import headline, judge_heading, outcome_words, untested
 from annotate.report.trust_words import danger_sentence, gap_sentence, published_sentence, readers_told, told
 from annotate.report.words import decimal_words, share_words
-from annotate.tui.widgets.spans import Line, Role, Span, cut_line, keys_line, push_right
+from annotate.tui.widgets.spans import Line, Role, Span, cut_line, keys_line, line_width, push_right
 from judges.calibration.plain_words import basis
 from store.safe_text import safe_line, safe_text
 
@@ -32,6 +32,8 @@ KEYS: Final = (
 EXPLAINED: Final = (
     "✓ good enough, ✗ falls short, ? undecided. On the axis ● is the value, ━ its interval, ┃ the threshold.",
 )
+NARROWEST = 76
+"""Cells that a page has at least in a window of 80."""
 SIGNS = {"good_enough": "✓", "falls_short": "✗", "undecided": "?"}
 
 
@@ -119,17 +121,18 @@ def _answer(facts: Facts, one: Judged) -> Iterator[Line]:
 
 
 def _scale(rows: Sequence[ScaleRow]) -> Iterator[Line]:
-    """Each check on its axis: ● the value, ━ its interval, ┃ the threshold."""
+    """Each check on its axis: ● the value, ━ its interval, ┃ the threshold; what it comes to beside it or below."""
     yield [Span("Threshold ┃ and interval ━ on one axis", "muted")]
     wide = max((cell_width(_safe(row.title)) for row in rows), default=0)
     for row in rows:
         title = _safe(row.title)
-        yield [
-            Span(f"{title}{' ' * (wide - cell_width(title))}  "),
-            *axis(row),
-            Span(f"  {row.number}  "),
-            Span(row.words, {"met": "chosen", "missed": "differs"}.get(row.answer or "", "muted")),  # type: ignore[arg-type]
-        ]
+        told: Line = [Span(f"{title}{' ' * (wide - cell_width(title))}  "), *axis(row), Span(f"  {row.number}  ")]
+        role: Role = "chosen" if row.answer == "met" else "differs" if row.answer == "missed" else "muted"
+        answer: Line = [Span(row.words, role)]
+        if line_width([*told, *answer]) <= NARROWEST:
+            yield [*told, *answer]
+        else:
+            yield from (told, [Span(" " * (wide + 2)), *answer])
 
 
 def axis(row: ScaleRow, cells: int = AXIS) -> Line:

@@ -12,7 +12,7 @@ from annotate.desk.ledger import Reading
 from annotate.desk.verdict_view import VerdictView, label_words
 from annotate.tui.screens.label.parts import Area, entry_lines
 from annotate.tui.screens.label.state import hints, key_sign
-from annotate.tui.widgets.spans import Line, Role, Span, cut_line, cut_rows, glued, line_width, push_right, wrap_lines
+from annotate.tui.widgets.spans import Line, Role, Span, cut_rows, glued, line_width, push_right, wrap_lines
 from judges.benchmarks.benchmark import DecisionKind, Label, TaskDefinition
 from judges.benchmarks.decisions import VALUE, Decision, decisions_of, is_long, is_whole
 from store.records import LabelState
@@ -23,6 +23,9 @@ Expecting = Literal["", "tag", "harm", "reason"]
 
 LONGEST_RATIONALE = 4000
 """Characters of a rationale that are considered for the pane; the verdict screen has all of it."""
+
+MARK_ROWS = 2
+"""Rows at most for cautions and marks below the item."""
 
 MIN_ENTRY_ROWS = 9
 """Rows that an open part has beside the item at least."""
@@ -236,7 +239,7 @@ def derived_line(title: str, words: str) -> Line:
 
 
 def _mark_lines(state: LabelState, room: Room, cautions: Sequence[str]) -> list[Line]:
-    """Tags, harm, note and the rest: one line each where there is room, all in one line where there is not."""
+    """Tags, harm, note and the rest: one line each where there is room, one after the other where there is not."""
     given = [
         *(Span(f"⚠ {words}", "warning") for words in cautions),
         *(Span(f"{name}: {words}", "muted") for name, words in marks(state)),
@@ -248,7 +251,7 @@ def _mark_lines(state: LabelState, room: Room, cautions: Sequence[str]) -> list[
     joined: Line = []
     for mark in given:
         joined += [*([Span(" · ", "muted")] if joined else []), mark]
-    return [cut_line(joined, room.width)]
+    return cut_rows(wrap_lines([joined], room.width), MARK_ROWS, room.width, [])
 
 
 def marks(state: LabelState) -> list[tuple[str, str]]:

@@ -155,11 +155,8 @@ class Reader:
 
     def note_opened(self, sections: Iterable[str]) -> None:
         """Opening a panel that the judge did not see is recorded with the label."""
-        if not self._shown.item_id:
-            return
-        unseen = {panel.field for panel in self._desk.current.task.panels if not panel.judge_saw}
-        for section in unseen.intersection(sections):
-            self._desk.ledger.open_panel(section)
+        if self._shown.item_id:
+            self._desk.ledger.open_panels(self._desk.current.task, sections)
 
     def _toggle(self, section: str) -> None:
         if self._view.toggle_section(section):

@@ -58,6 +58,4 @@ class ItemScreen(TextOver):
 
     def on_document_view_sections_opened(self, message: DocumentView.SectionsOpened) -> None:
         """Opening a panel that the judge did not see is recorded with the label."""
-        unseen = {panel.field for panel in self._reading.task.panels if not panel.judge_saw}
-        for section in unseen.intersection(message.sections):
-            self._desk.ledger.open_panel(section)
+        self._desk.ledger.open_panels(self._reading.task, message.sections)
