@@ -191,7 +191,7 @@ class Work:
         """Run it with a line of progress; Ctrl-C ends it, and everything that was answered is kept."""
         from annotate.cli.output import note
 
-        progress = _Progress(self.found)
+        progress = _Progress()
         try:
             return self.run(progress.tell)
         except KeyboardInterrupt:
@@ -319,11 +319,11 @@ async def _made(options: JudgeOptions) -> Any:
 class _Progress:
     """One line on standard error, on a terminal only."""
 
-    def __init__(self, found: Retune) -> None:
+    def __init__(self) -> None:
         import sys
         import time
 
-        self._stream, self._found, self._shown = sys.stderr, found, 0.0
+        self._stream, self._shown = sys.stderr, 0.0
         self._visible, self._clock = sys.stderr.isatty(), time.monotonic
 
     def tell(self, found: Retune) -> None:
