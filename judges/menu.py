@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from judges.benchmarks.benchmark import DecisionKind, Label, Part, TaskDefinition
-from store.records import canonical_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +123,3 @@ def _example(decision: Decision) -> str:
     cells = " | ".join(json.dumps(value, ensure_ascii=False) for value in decision.values)
     columns = ", ".join(f"{json.dumps(column)}: {cells}" for column, _ in decision.columns)
     return f"{{id: {{{columns}}}, …}}"
-
-
-def canonical_ranking(groups: list[list[str]]) -> str:
-    """A ranking as it is stored: best first, ties in one group."""
-    return canonical_json(groups)

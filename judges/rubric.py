@@ -47,6 +47,7 @@ class JudgedBenchmark(Protocol):
         ...
 
 
+@runtime_checkable
 class ShortcutBenchmark(Protocol):
     """A benchmark some of whose items need no judge."""
 

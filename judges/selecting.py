@@ -245,13 +245,9 @@ def keep_thresholds(study: Study, found: Sequence[TaskConfidence]) -> dict[str, 
     return {one.task: kept[one.judge][one.task]["threshold"] for one in found if one.task in kept[one.judge]}
 
 
-def kept_thresholds(study: Study, judge: str) -> dict[str, float]:
-    """The thresholds of a judge by task; none where the judge has become another since."""
-    return {task: float(one["threshold"]) for task, one in kept_selections(study, judge).items()}
-
-
 def kept_selections(study: Study, judge: str) -> dict[str, Mapping[str, Any]]:
-    """The same with all that was kept of each: threshold, alpha, delta, errors, selected, n, source."""
+    """What was kept of a judge by task: threshold, alpha, delta, errors, selected, n, source; nothing where the judge
+    has become another since."""
     ids: dict[str, list[str]] = {}
     for task, judge_id in study.rows("SELECT task, judge_id FROM judges WHERE name = ? ORDER BY 2", [judge]):
         ids.setdefault(task, []).append(judge_id)

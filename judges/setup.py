@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from judges.asking import SAMPLE_TEMPERATURE, Backend, ChatAsker
 from judges.backends.answer import MOST_NAME, AnswerFormat, ModelSettings
-from judges.backends.prices import Budget, PriceTable, load_prices, user_file
+from judges.backends.prices import Budget, load_prices, user_file
 from judges.backends.rules import make_rule
 from judges.benchmarks.benchmark import TaskDefinition, get_benchmark
-from judges.rubric import JudgedBenchmark, JudgePrompt, rubric_of
+from judges.rubric import JudgedBenchmark, JudgePrompt, ShortcutBenchmark, rubric_of
 from judges.rule_asker import EmbeddedBenchmark, Embedder, EmbeddingAsker, RuleAsker
 from judges.served import SplitBy, free_name
 from store.errors import UsageError
@@ -128,12 +128,6 @@ def make_budget(options: JudgeOptions, share: float | None = None) -> Budget:
     return Budget(price, options.max_cost, 1.0 if share is None else share)
 
 
-def batch_share(options: JudgeOptions) -> float:
-    """What a batch costs as a share of the same calls made at once."""
-    table: PriceTable = load_prices(options.prices)
-    return table.batch
-
-
 def make_askers(
     study: Study, tasks: Sequence[TaskDefinition], options: JudgeOptions, backend: Backend | None, budget: Budget
 ) -> list[ChatAsker]:
@@ -147,7 +141,8 @@ def make_askers(
     records = [JudgeRecord(prompt.task.task, wanted, options.model, prompt.version, parameters) for prompt in prompts]
     known = [judge for task in tasks for judge in judges_of_task(study, task.task).values()]
     name = free_name(wanted, records, known)
-    shortcuts = getattr(get_benchmark(study.benchmark), "without_asking", None)
+    benchmark = get_benchmark(study.benchmark)
+    shortcuts = benchmark.without_asking if isinstance(benchmark, ShortcutBenchmark) else None
     return [
         ChatAsker(prompt, options.settings, backend, budget, judge=replace(record, name=name),
                   samples=options.samples, shortcuts=shortcuts)

@@ -48,9 +48,3 @@ def keep_answers(study: Study, kind: str, task: str, found: Sequence[tuple[str, 
 def _text(answer: Mapping[str, Any]) -> str:
     text = canonical_json(dict(answer))
     return mend_pairs(text) if has_broken_pair(text) else text
-
-
-def spent_on(study: Study, task: str) -> tuple[int, float]:
-    """Answers kept for a task's searches, and what they cost together."""
-    count, cost = study.rows("SELECT count(*), coalesce(sum(cost), 0) FROM answers WHERE task = ?", [task])[0]
-    return int(count), float(cost)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from store.study import Study
 
 Which = Literal["all", "drawn", "labelled"]
-RUN_ENDED, RUN_STOPPED = "done", "stopped"
 _LOG = "4MB"
 
 _LABELLED = """SELECT item_id FROM all_current_labels WHERE value IS NOT NULL OR cannot_judge <> ''"""

@@ -193,7 +193,7 @@ class Work:
         once more drops it."""
         from judges.retune.halt import Halt
 
-        progress, halt = _Progress(self.found), Halt()
+        progress, halt = _Progress(), Halt()
         try:
             with _stopped_by_ctrl_c(halt):
                 return self.run(progress.tell, halt)
@@ -344,11 +344,11 @@ async def _made(options: JudgeOptions) -> Any:
 class _Progress:
     """One line on standard error, on a terminal only."""
 
-    def __init__(self, found: Retune) -> None:
+    def __init__(self) -> None:
         import sys
         import time
 
-        self._stream, self._found, self._shown = sys.stderr, found, 0.0
+        self._stream, self._shown = sys.stderr, 0.0
         self._visible, self._clock = sys.stderr.isatty(), time.monotonic
 
     def tell(self, found: Retune) -> None:

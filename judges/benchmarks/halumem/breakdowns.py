@@ -41,7 +41,6 @@ HEADLINE: Mapping[str, str] = {
 }
 """Paths of the metrics that a table shows when it cannot show all, and the paper's short names of them."""
 
-Variant = Literal["as_coded", "overridden"]
 ALL, NO_REPEATS = "all", "without padded sessions"
 NO_SHEET = Undefined("no_answer_sheet", "sessions are in the answer sheet, which was not given with this import")
 
@@ -77,7 +76,6 @@ class _Tables:
         for payload in facts.get("timings", {}).values():
             self._clocks.setdefault(payload["uuid"], []).append(payload)
         self._padded = padded_groups(facts)
-        self._knows_sessions = any(True for _ in users_of(facts))
         self._users: dict[str, Aggregation] = {}
         self._kinds: dict[str, ClassBlock] = {}
         self._all, self._unpadded = Aggregation(), Aggregation()

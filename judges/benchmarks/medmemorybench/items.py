@@ -32,7 +32,6 @@ from judges.benchmarks.medmemorybench.shapes import (
     as_text,
     json_text,
     memory_of,
-    session_id,
     trap_kind,
     verdict_fields,
 )
@@ -284,7 +283,3 @@ def restore_record(
 def _restore_memories(kept: Sequence[Sequence[Any]], shown: Sequence[str]) -> list[Any]:
     pairs = zip(kept, shown, strict=True)
     return [{**entry, "memory": text} if moved else entry for (moved, entry), text in pairs]
-
-
-def evidence_sessions(extra: Mapping[str, Any]) -> list[str]:
-    return [text for value in extra.get("evidence", ()) if (text := session_id(value))]

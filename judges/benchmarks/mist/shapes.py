@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from typing import Literal
 
 Condition = Literal["zero_shot", "chat_history", "mem0", "memos", "zep"]
-CONDITIONS: tuple[Condition, ...] = ("zero_shot", "chat_history", "mem0", "memos", "zep")
 ZERO_SHOT, CHAT_HISTORY = "zero_shot", "chat_history"
 
 DEFAULT_REGIME = "incorrect-helpful"

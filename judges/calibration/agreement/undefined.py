@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 import numpy as np
 
 from judges.calibration.agreement.ratings import LabelCounts, PairTable
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.statistic import Statistic
-
-UndefinedStatus = Literal[
-    "undefined_single_category", "constant_rater", "no_pairable_items", "too_few", "one_annotator", "label_not_used"
-]
 
 
 def undefined_pairs(pairs: PairTable, name: str, constant_rater: bool = False) -> Statistic | None:

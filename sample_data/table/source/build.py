@@ -81,7 +81,7 @@ class Case:
     """One patient: the facts, the note, and the topics that are claimed about."""
 
     def __init__(self, number: int, phrases: Mapping[str, Any], chance: random.Random) -> None:
-        self.number, self._phrases = number, phrases
+        self.number = number
         topics = phrases["topics"]
         medicine, clinic = chance.choice(phrases["medicines"]), chance.choice(phrases["clinics"])
         dose, other_dose = chance.sample(medicine["doses"], 2)
