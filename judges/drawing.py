@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from judges.calibration.sampling import NEVER_SHOWN_SHARE, Place
 from judges.draw_frame import FrameItem, Together, Unit, drawable_tasks, frame_of, frame_sizes, shares_texts, units_of
-from store.draws import Draw, DrawnItem, RevealPolicy, Stream, add_draw, drawn_items, list_draws
+from judges.made_draws import MADE_BY
+from store.draws import Draw, DrawnItem, RevealPolicy, Stream, add_draw, drawn_items
 from store.errors import UsageError
 from store.study import Study, now
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 REVEALS: Mapping[Stream, RevealPolicy] = {"estimate": "block", "learn": "item", "check": "never", "practice": "item"}
 """When the verdict is shown unless said otherwise. A repeat shows none: it would be no second opinion."""
-MADE_BY = "sample"
-"""Marks draws that somebody asked for; `label` serves them before one that it made itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,25 +151,6 @@ def wish_of(draw: Draw, more: int = 0) -> Wish:
         judge=kept["judge"], together=kept["together"], within=kept["within"], paired=kept["paired"],
         reveal=draw.reveal, seed=draw.seed,
     )  # fmt: skip
-
-
-def find_draw(study: Study, named: str) -> Draw:
-    """The draw whose id begins so.
-
-    Raises:
-        UsageError: none, or several.
-    """
-    draws = list_draws(study)
-    found = [draw for draw in draws if named and draw.draw_id.startswith(named)]
-    if len(found) != 1:
-        ids = ", ".join(draw.draw_id for draw in draws) or "none"
-        raise UsageError(f"There is {'no' if not found else 'more than one'} draw {named!r}.", f"Draws: {ids}.")
-    return found[0]
-
-
-def extended(draws: Sequence[Draw]) -> set[str]:
-    """Ids of draws that a later one continues."""
-    return {str(draw.settings["extends"]) for draw in draws if draw.settings.get("extends")}
 
 
 # Inside

@@ -14,7 +14,8 @@ from judges.calibration.sampling import NEVER_SHOWN_SHARE
 from judges.collect import scored_items, task_definitions
 from judges.deciding import Selective
 from judges.draw_frame import FrameItem, drawable_tasks, frame_of
-from judges.drawing import MADE_BY, REVEALS, MadeDraw, Wish
+from judges.drawing import REVEALS, MadeDraw, Wish
+from judges.made_draws import MADE_BY
 from store.draws import Draw, DrawnItem, add_draw, drawn_items, list_draws
 from store.errors import UsageError
 from store.items import judges, systems

@@ -208,7 +208,6 @@ class JudgeRun:
         self.family = Family(study, asker.judge, scope.split_by)
         self._stop = asyncio.Event()
         self._changed: list[Served] = []
-        self._held_back: list[tuple[Job, Outcome]] = []
         self._changes: list[tuple[str, Drift]] = []
         self._running: set[asyncio.Task[None]] = set()
         self._followers: dict[tuple[str, int], list[Job]] = {}
@@ -250,7 +249,6 @@ class JudgeRun:
             error = unusable
         finally:
             await self._drain()
-            await self._settle_held_back()
             await self._stored.join()
             writer.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -328,14 +326,10 @@ class JudgeRun:
             outcome = await self.asker.ask(job.prepared, job.repetition)
             served = served_by_answer(outcome.answer)
             if served is not None and not self.family.is_known(served):
-                self._changed.append(served)
-                if not job.anchor:
-                    self._held_back.append((job, outcome))
-                    return
+                self._changed.append(served)  # what it said is paid for: it is stored, and no more is asked for a while
             await self._settle(job, outcome)
         finally:
-            if not any(held is job for held, _ in self._held_back):
-                self._followers.pop(key, None)
+            self._followers.pop(key, None)
 
     async def _settle(self, job: Job, outcome: Outcome, *, kept: bool = False) -> None:
         """Store a verdict, and those that follow it; `kept` when no call was made for it."""
@@ -402,7 +396,6 @@ class JudgeRun:
             if not await self._after_change(self._changed[0]):
                 return False
             self._changed.pop(0)
-        await self._settle_held_back()
         self.state.note = ""
         return not self._stop.is_set()
 
@@ -432,12 +425,6 @@ class JudgeRun:
             self._stop.set()
         return True
 
-    async def _settle_held_back(self) -> None:
-        """Store what waited for the decision about a changed server."""
-        held, self._held_back = self._held_back, []
-        for job, outcome in held:
-            await self._settle(job, outcome)
-
     async def _judge_anchors(self, record: JudgeRecord, before: Sequence[str]) -> bool:
         """Have `record` judge what it has not judged of the anchors, identical inputs once; False when that stopped."""
         jobs = await asyncio.to_thread(self._anchors, record, before)
@@ -456,7 +443,6 @@ class JudgeRun:
             else:
                 return False
         await self._drain()
-        await self._settle_held_back()
         return not self._stop.is_set()
 
     def _anchors(self, record: JudgeRecord, before: Sequence[str]) -> list[Job]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from judges.collect import BlindLabels
 from judges.draw_frame import drawable_tasks, frame_of, frame_sizes, units_of
-from judges.drawing import MADE_BY, wish_of
+from judges.drawing import wish_of
+from judges.made_draws import MADE_BY
 from store.draws import Draw as StoredDraw
 from store.draws import DrawnItem, drawn_items, list_draws
 from store.errors import UsageError

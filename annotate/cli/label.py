@@ -82,7 +82,7 @@ def run_desk(
         SaveError: the person left although the last act could not be saved.
         typer.Exit: a signal ended the desk; its code is 128 and the signal's number.
     """
-    from annotate.cli.loading import ended_at_once
+    from annotate.cli.loading import keep_loaded, loading
     from annotate.desk.opening import sit_down, task_definitions
 
     if mode and mode not in MODES:
@@ -96,9 +96,10 @@ def run_desk(
     if plain:
         run_plain(desk, remapped)
         return
-    with ended_at_once():
+    with loading():
         from annotate.tui.app import run_app
 
+    keep_loaded()
     if code := run_app(desk, remapped):
         raise typer.Exit(code)
     for sentence in desk.summary():

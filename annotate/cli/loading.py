@@ -1,8 +1,12 @@
-"""Loading what takes long, with Ctrl-C ending the process at once: interrupted by an exception, an import is left in
-half, which DuckDB does not survive, or swallows it."""
+"""Loading what takes long.
+
+Ctrl-C ends the process at once meanwhile: an import that an exception interrupts is left in half, which DuckDB does not
+survive, or swallows it. Nothing that is loaded is garbage, so none is looked for.
+"""
 
 from __future__ import annotations
 
+import gc
 import importlib
 import threading
 from collections.abc import Iterator
@@ -16,14 +20,14 @@ _OF_THE_DESK = ("store.engine", "store.study", "annotate.desk.opening")
 
 def load_engine() -> None:
     """Import DuckDB."""
-    with ended_at_once():
+    with loading():
         importlib.import_module("store.engine")
 
 
 def load_desk(*, screen: bool) -> None:
     """Import what the desk needs; the code of its screen in a thread, while DuckDB, which needs no interpreter for
     that, opens the study."""
-    with ended_at_once():
+    with loading():
         if screen:
             of_screen = "annotate.tui.app"
             threading.Thread(target=importlib.import_module, args=(of_screen,), name="overread-screen").start()
@@ -32,11 +36,18 @@ def load_desk(*, screen: bool) -> None:
 
 
 @contextmanager
-def ended_at_once() -> Iterator[None]:
+def loading() -> Iterator[None]:
     """While inside, Ctrl-C ends the process; all that was stored is safe."""
     before = getsignal(SIGINT)
     signal(SIGINT, leave_at_once)
+    gc.disable()
     try:
         yield
     finally:
+        gc.enable()
         signal(SIGINT, before)
+
+
+def keep_loaded() -> None:
+    """Take what is loaded out of every later search for garbage: it would make some keys wait."""
+    gc.freeze()

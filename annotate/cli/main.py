@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from annotate.cli import errors
-from annotate.cli.loading import ended_at_once, load_engine
+from annotate.cli.loading import load_engine, loading
 from annotate.cli.output import ReaderGoneError, drop_output, flush_output
 from annotate.cli.remedies import name_study
 from annotate.entry import EXIT_STOPPED
@@ -118,7 +118,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 def _load_commands(arguments: Sequence[str]) -> None:
     """The module of the command that is called; all of them for the help and for what is no command."""
     wanted = _called(arguments)
-    with ended_at_once():
+    with loading():
         for module in dict.fromkeys(COMMANDS.values()) if wanted is None else [COMMANDS[wanted]]:
             importlib.import_module(f"annotate.cli.{module}").register(app)
 

@@ -120,7 +120,8 @@ def _draw(study: Study, options: dict[str, Any], judge: str, *, abstained: bool)
 
 def _continue(study: Study, named: str, options: dict[str, Any], judge: str) -> MadeDraw:
     from annotate.cli.label import user_name
-    from judges.drawing import find_draw, top_up
+    from judges.drawing import top_up
+    from judges.made_draws import find_draw
 
     plain: dict[str, Any] = {
         "stream": "estimate", "by": (), "allocation": "proportional", "task": "", "system": "", "within": None,
@@ -160,7 +161,7 @@ def _lines(made: MadeDraw) -> Iterator[str]:
 
 def _notes(study: Study, made: MadeDraw) -> Iterator[str]:
     """What one must know of the draw; nothing that a verdict decides."""
-    from judges.drawing import extended
+    from judges.made_draws import extended
     from store.draws import list_draws
 
     draw = made.draw

@@ -14,8 +14,8 @@ from annotate.desk.past import round_of
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.benchmarks.decisions import takes_labels
 from judges.calibration.sampling import NEVER_SHOWN_SHARE, Candidate, two_stage_order
-from judges.drawing import MADE_BY, extended
-from judges.drawing import find_draw as named_draw
+from judges.made_draws import MADE_BY, extended
+from judges.made_draws import find_draw as named_draw
 from store.draws import Draw, DrawnItem, RevealPolicy, add_draw, drawn_items, list_draws
 from store.errors import UsageError
 from store.study import Study, now

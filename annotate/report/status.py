@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotate.report.words import count
-from judges.drawing import extended
+from judges.made_draws import extended
 from store.draws import list_draws
 from store.items import count_items, judges, systems
 from store.shards import waiting_shards, waiting_words

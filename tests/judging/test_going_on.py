@@ -137,11 +137,18 @@ def changing(after: int, then: Script, **other: Any) -> Script:
 
 
 def test_another_model_splits_the_judge_and_the_labelled_anchors_are_judged_again(tmp_path: Path) -> None:
+    stored: list[tuple[int, int]] = []
+
+    def counting(request: Request) -> Reply:
+        stored.append((request.number, study.rows("SELECT count(*) FROM verdicts")[0][0]))
+        return always("CORRECT")(request)
+
     with (
         Study.open(make_study(tmp_path, rows(20))) as study,
-        serving(changing(8, always("CORRECT"), model="test-model-2")) as server,
+        serving(changing(8, counting, model="test-model-2")) as server,
     ):
         result = judge(study, server, concurrency=1)
+        assert all(kept >= asked - 2 for asked, kept in stored), "a kill loses no more than what is on its way"
         names = [row[0] for row in study.rows("SELECT name FROM judges ORDER BY name")]
         assert names == ["gpt-4o", "gpt-4o → test-model-2 (fp_1)"]
         counts = dict(study.rows("SELECT name, count(*) FROM verdicts JOIN judges USING (judge_id) GROUP BY name"))

@@ -22,6 +22,7 @@ from pathlib import Path
 from judges.collect import task_definitions
 from judges.run import JudgeRun, Scope
 from judges.setup import JudgeOptions, chat_backend, make_askers, make_budget
+from store.items import count_items
 from store.study import Study
 from tests.commands import ROOT, overread_command, overread_environment
 from tests.judging.conftest import make_study, rows
@@ -71,13 +72,13 @@ def make_long_study(folder: Path, records: int) -> Path:
 
 def watch_command(study: Path, address: str, concurrency: int) -> None:
     """Have the command judge all, and print rate and memory at each fifth of what there is to judge."""
-    base = ["--study", str(study), "judge", "--model", "m", "--base-url", f"{address}/v1", "--items", "all", "--json"]
+    command = overread_command(
+        "--study", str(study), "judge", "--model", "m", "--base-url", f"{address}/v1", "--items", "all", "--json",
+        "--concurrency", str(concurrency),
+    )  # fmt: skip
+    with Study.open(study) as opened:
+        calls = sum(count_items(opened).values())  # each of its inputs is its own
     environment = overread_environment()
-    dry = subprocess.run(
-        overread_command(*base, "--dry-run"), env=environment, check=True, capture_output=True, text=True
-    )
-    calls = sum(one["calls"] for one in json.loads(dry.stdout)["dry_run"])
-    command = overread_command(*base, "--concurrency", str(concurrency))
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
         fifths = [(time.monotonic(), stats(address)["count"])]
         while process.poll() is None and len(fifths) < 6:

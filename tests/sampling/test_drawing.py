@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from planted import JUDGE, Plant, Planted, label, plant
 
-from judges.drawing import Wish, draw_estimate, find_draw, top_up
+from judges.drawing import Wish, draw_estimate, top_up
 from judges.learning_draws import draw_check, draw_learn, draw_practice
+from judges.made_draws import find_draw
 from store.draws import drawn_items, list_draws
 from store.errors import UsageError
 from store.events import EventDraft

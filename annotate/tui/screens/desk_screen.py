@@ -23,7 +23,6 @@ from annotate.desk.ledger import Reading
 from annotate.desk.part_keys import part_act
 from annotate.desk.reading import entry_sections, sections_for
 from annotate.desk.verdict_view import VerdictView
-from annotate.desk.whole_text import whole_text
 from annotate.tui.base_app import OverreadApp
 from annotate.tui.screens.label.pane import Expecting, label_keys
 from annotate.tui.screens.label.state import key_sign
@@ -259,6 +258,7 @@ class DeskScreen(Screen[None]):
         """Lend the terminal to a pager with the item's texts: what an annotator may read before a label, no more."""
         from textual.app import SuspendNotSupported
 
+        from annotate.desk.whole_text import whole_text
         from annotate.editor import show_text
 
         assert isinstance(self.app, OverreadApp)

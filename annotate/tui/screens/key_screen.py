@@ -51,9 +51,13 @@ class KeyScreen(Screen[None]):
     def lay_out(self) -> None:
         """Lay out for the window's width, then paint: what is on the screen knows its room only after that."""
         wide = self.app.size.width >= WIDE
-        self.set_class(wide, "-wide")
-        self.set_class(not wide, "-narrow")
+        self.update_classes({"-wide": wide, "-narrow": not wide})
         self.call_after_refresh(self.paint)
+
+    def on_lines_resized(self, event: Lines.Resized) -> None:
+        """What came into view, or grew with its text, has given something another room: fill it."""
+        event.stop()
+        self.paint()
 
     def paint(self) -> None:
         """Show how things stand now."""

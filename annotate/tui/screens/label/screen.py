@@ -77,6 +77,9 @@ class LabelScreen(DeskScreen):
         self.handlers = self._all_handlers()
 
     def compose(self) -> ComposeResult:
+        """The window is known: every widget gets its styles once, for that one."""
+        self._arranged_for = self.app.size
+        self.update_classes(self._shape, update=False)
         yield from (self._header, self._footer, self._message, self._pane, self._view, self.prompt)
 
     def on_mount(self) -> None:
@@ -89,11 +92,17 @@ class LabelScreen(DeskScreen):
 
     def _arrange(self) -> None:
         """Item and decision side by side or one above the other; a message when there is room for neither."""
-        width, height = self._arranged_for = self.app.size
-        self.set_class(width >= WIDE, "-wide")
-        self.set_class(height >= TALL, "-tall")
-        self.set_class(self._too_small, "-too-small")
+        self._arranged_for = self.app.size
+        self.update_classes(self._shape)
         self.show_desk()
+
+    @property
+    def _shape(self) -> dict[str, bool]:
+        """Classes that say how the parts stand."""
+        width, height = self._arranged_for
+        return {
+            "-wide": width >= WIDE, "-tall": height >= TALL, "-too-small": self._too_small, "-parts": self._has_parts,
+        }  # fmt: skip
 
     @property
     def _too_small(self) -> bool:
