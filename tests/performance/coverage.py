@@ -145,7 +145,7 @@ def run(setting: Setting, replications: int, earlier: Mapping[str, Record] | Non
 
 
 def _holds(low: float, high: float, target: float) -> bool:
-    return low - 1e-9 <= target <= high + 1e-9
+    return bool(low - 1e-9 <= target <= high + 1e-9)
 
 
 def _others(record: Record, block: Block, truth: float, rng: np.random.Generator) -> None:
@@ -153,7 +153,7 @@ def _others(record: Record, block: Block, truth: float, rng: np.random.Generator
     people, judge = block.human_terms[:, 0], block.judge_terms[block.draw.drawn, 0]
     rest = np.delete(block.judge_terms[:, 0], block.draw.drawn)
     low, high = np.clip(ppi_mean(people, judge, rest, convention="plug_in").z_interval(), 0, 1)
-    record.ppi.append((_holds(low, high, truth), high - low))
+    record.ppi.append((_holds(low, high, truth), float(high - low)))
     found = _rogan_gladen_bootstrap(people, judge, float(rest.mean()), rng)
     record.inverted.append((False, math.nan) if found is None else (_holds(*found, truth), found[1] - found[0]))
 
