@@ -654,7 +654,8 @@ def show(setting: Setting, records: Mapping[str, Record]) -> None:
         held = float(np.mean(np.array(record.hits)[used])) if used.sum() >= 20 else math.nan
         people_held = float(np.mean(record.alone_there)) if used.sum() >= 20 and record.alone_there else math.nan
         there = "  -     -  " if math.isnan(held) else f"{held:.3f} {people_held:.3f}"
-        mark = "<" if cover < floor else "c" if held < min(_floor(int(used.sum())), people_held) else " "
+        worse = not math.isnan(held) and held < min(_floor(int(used.sum())), people_held)
+        mark = "<" if cover < floor else "c" if worse else " "
         alone = float(np.median(record.alone_widths)) if record.alone_widths else float("nan")
         text = f"{mark} {setting.name:<44}{metric:<17}{cover:.3f}  {used.mean():4.2f} {there}  "
         text += f"{np.mean(record.alone):.3f}" if record.alone else "  -  "
