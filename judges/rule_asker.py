@@ -103,11 +103,10 @@ class EmbeddingAsker:
         item: StoredItem = prepared.content
         embedded = await self._backend.embed(self.benchmark.embedding_texts(item))
         cost = self.budget.settle(prepared.most, embedded.tokens, 0)
-        found = self.benchmark.embedding_verdict(item, embedded.vectors, self._facts)
-        return replace(
-            outcome_of_rule(found, "judged"), answer=Answer(model=embedded.model), tokens_in=embedded.tokens,
-            cost=cost, attempts=1,
-        )  # fmt: skip
+        found = outcome_of_rule(self.benchmark.embedding_verdict(item, embedded.vectors, self._facts), "judged")
+        if not (embedded.model or embedded.tokens):  # all was known: nobody answered, so nobody is another server
+            return found
+        return replace(found, answer=Answer(model=embedded.model), tokens_in=embedded.tokens, cost=cost, attempts=1)
 
     async def close(self) -> None:
         if self._backend is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -188,16 +189,14 @@ class Work:
             self._budget, self._theirs = one_purse(self._budget, make_budget(reflect))
 
     def watched(self) -> Result:
-        """Run it with a line of progress; Ctrl-C ends it, and everything that was answered is kept."""
-        from annotate.cli.output import note
+        """Run it with a line of progress. Ctrl-C ends it: what is on its way is paid for, so it is waited for and kept;
+        once more drops it."""
+        from judges.retune.halt import Halt
 
-        progress = _Progress()
+        progress, halt = _Progress(), Halt()
         try:
-            return self.run(progress.tell)
-        except KeyboardInterrupt:
-            progress.done()
-            note(f"overread: stopped after {self.found.tally.asked:,} calls, all kept; the same command goes on.")
-            raise
+            with _stopped_by_ctrl_c(halt):
+                return self.run(progress.tell, halt)
         finally:
             progress.done()
 
@@ -217,6 +216,32 @@ class Work:
             finally:
                 for one in (backend, *((other[1],) if other else ())):
                     runner.run(one.close())
+
+
+_STDERR = 2
+
+
+@contextmanager
+def _stopped_by_ctrl_c(halt: Halt) -> Iterator[None]:
+    """While inside, Ctrl-C asks the search to stop, and once more drops what is on its way."""
+    import os
+    import signal
+
+    words = b"\noverread: stopping; the calls on their way are waited for and kept. Ctrl-C again drops them.\n"
+
+    def asked(*_: object) -> None:
+        if halt.is_asked:
+            halt.drop()
+            return
+        halt.stop()
+        with suppress(OSError):  # nobody hears it
+            os.write(_STDERR, words)  # not by way of a buffer that may be in use right now
+
+    old = signal.signal(signal.SIGINT, asked)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, old)
 
 
 def _on_screen(work: Work, who: str) -> Result:

@@ -52,6 +52,7 @@ class EmbeddingBackend:
         self.requests = 0
         self._breaker = CircuitBreaker()
         self._known: OrderedDict[str, list[float]] = OrderedDict()
+        self._on_the_way: dict[str, asyncio.Future[list[float]]] = {}
         self._client = client(base_url, key_variable, concurrency)
 
     async def close(self) -> None:
@@ -64,10 +65,13 @@ class EmbeddingBackend:
         Raises:
             ServerUnusableError: they cannot be had. An embedding that is missing is never left out silently.
         """
-        wanted = [text for text in dict.fromkeys(texts) if text not in self._known]
-        asked = await self._ask(wanted) if wanted else Embedded([], 0, "")
+        known = {text: self._known[text] for text in texts if text in self._known}  # others may push them out meanwhile
+        others = {text: self._on_the_way[text] for text in texts if text not in known and text in self._on_the_way}
+        wanted = [text for text in dict.fromkeys(texts) if text not in known and text not in others]
+        asked = await self._ask_once(wanted) if wanted else Embedded([], 0, "")
         fresh = dict(zip(wanted, asked.vectors, strict=True))
-        vectors = [fresh[text] if text in fresh else self._known[text] for text in texts]
+        known |= {text: await vector for text, vector in others.items()}
+        vectors = [fresh[text] if text in fresh else known[text] for text in texts]
         for text, vector in fresh.items():
             self._known[text] = vector
         for text in texts:
@@ -76,6 +80,21 @@ class EmbeddingBackend:
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return asked._replace(vectors=vectors)
+
+    async def _ask_once(self, texts: list[str]) -> Embedded:
+        """Ask, and have whoever wants one of these texts meanwhile wait for it."""
+        loop = asyncio.get_running_loop()
+        vectors: dict[str, asyncio.Future[list[float]]] = {text: loop.create_future() for text in texts}
+        self._on_the_way |= vectors
+        try:
+            asked = await self._ask(texts)
+            for text, vector in zip(texts, asked.vectors, strict=True):
+                vectors[text].set_result(vector)
+            return asked
+        finally:
+            for text, future in vectors.items():
+                future.cancel()  # nothing, if it was set: else the run ends, and who waits ends with it
+                del self._on_the_way[text]
 
     async def _ask(self, texts: list[str]) -> Embedded:
         retries = refusals = 0

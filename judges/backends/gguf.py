@@ -22,6 +22,9 @@ KEY_VARIABLE = "OVERREAD_LOCAL_KEY"
 MAGIC = b"GGUF"
 DEFAULT_CONTEXT = 8192
 """Tokens of a prompt and its answer together, for each call on its way."""
+_BATCH = 512
+"""Tokens of a prompt that are read at a time. A call that was dropped ends between two batches, and the server cannot
+be left before: with llama.cpp's own 2048 a long prompt holds up Ctrl-C for minutes on a slow machine."""
 _QUIET = 1
 """llama.cpp's verbosity: errors only."""
 
@@ -59,6 +62,7 @@ def serving_gguf(
     parameters.model.path = str(path)
     parameters.model_alias = {path.stem}
     parameters.n_parallel, parameters.n_ctx = concurrency, concurrency * context
+    parameters.n_batch = _BATCH
     parameters.port, parameters.verbosity = 0, _QUIET
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads or _usable_cores()
     key = secrets.token_urlsafe(32)

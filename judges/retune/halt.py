@@ -27,7 +27,7 @@ class Halt:
     """A search asks it before every call; whoever watches the search may stop it from any thread."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may stop the search while its own thread holds it
         self._asked = threading.Event()
         self._under_way: tuple[asyncio.AbstractEventLoop, asyncio.Task[Any]] | None = None
 
@@ -42,6 +42,11 @@ class Halt:
             if self._under_way is not None:
                 loop, task = self._under_way
                 loop.call_soon_threadsafe(task.cancel)
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody asked for it."""
+        return self._asked.is_set()
 
     def check(self) -> None:
         """

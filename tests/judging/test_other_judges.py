@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter
 from pathlib import Path
@@ -9,11 +10,17 @@ from typing import Any
 
 import pytest
 
-from judges.backends.rules import contains, exact, token_f1
+from judges.backends.embedding import EmbeddingBackend
+from judges.backends.prices import Budget
+from judges.backends.rules import RuleVerdict, contains, exact, token_f1
 from judges.benchmarks.halbench.projection import formatted
 from judges.benchmarks.halbench.sentences import split_sentences
 from judges.panel import run_panel
+from judges.rule_asker import EmbeddingAsker
+from judges.run import JudgeRun, RunResult, Scope
 from store.errors import UsageError
+from store.items import StoredItem
+from store.records import JudgeRecord
 from store.study import Study
 from tests.commands import ROOT, Overread
 from tests.judging.chat_server import Reply, Request, always, completion, serving, verdict
@@ -123,6 +130,34 @@ def stance_vectors(request: Request) -> Reply:
     texts = request.body["input"]
     data = [{"object": "embedding", "index": i, "embedding": vector(text)} for i, text in enumerate(texts)]
     return Reply({"object": "list", "data": data[::-1], "model": "emb-1", "usage": {"prompt_tokens": len(texts)}})
+
+
+class OneText:
+    """A benchmark whose items all have the same text to embed, each once more than the one before."""
+
+    embedded_tasks = ("qa",)
+
+    def embedding_texts(self, item: StoredItem) -> list[str]:
+        return ["Query: yes"] * (item.position + 1)
+
+    def embedding_verdict(self, item: Any, vectors: Any, facts: Any) -> RuleVerdict:
+        return RuleVerdict("CORRECT", score=float(vectors[0][0]))
+
+
+def test_a_text_that_is_remembered_is_no_call_and_no_changed_server(tmp_path: Path) -> None:
+    async def judged(study: Study, url: str) -> RunResult:
+        backend = EmbeddingBackend("emb", base_url=url, concurrency=1)
+        judge = JudgeRecord("qa", "emb", "emb", parameters={"embedding": True})
+        asker = EmbeddingAsker(OneText(), backend, Budget(None), judge, {})
+        try:
+            return await JudgeRun(study, asker, Scope("qa", concurrency=1)).run()
+        finally:
+            await backend.close()
+
+    with Study.open(make_study(tmp_path, rows(3))) as study, serving(stance_vectors) as server:
+        result = asyncio.run(judged(study, server.url))
+        assert (result.outcome, result.state.read, result.changes, server.count) == ("done", 3, (), 1)
+        assert study.rows("SELECT name FROM judges") == [("emb",)]
 
 
 @pytest.mark.slow

@@ -62,7 +62,7 @@ async def measured(study: Study, address: str, concurrency: int) -> tuple[float,
 def make_long_study(folder: Path, records: int) -> Path:
     """A study of a run of the shape of HaluMem-Long; everything in processes of their own."""
     writer = [sys.executable, "-m", "tests.tools.write_halumem_long", str(folder), "--records", str(records)]
-    verdicts, answers = subprocess.run(writer, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    verdicts, answers = subprocess.run(writer, cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout.split()
     study = folder / "long.duckdb"
     for command in (["init", str(study), "--benchmark", "halumem"],
                     ["--study", str(study), "import", verdicts, "--answers", answers]):  # fmt: skip
@@ -79,7 +79,7 @@ def watch_command(study: Path, address: str, concurrency: int) -> None:
     with Study.open(study) as opened:
         calls = sum(count_items(opened).values())  # each of its inputs is its own
     environment = overread_environment()
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, encoding="utf-8") as process:
         fifths = [(time.monotonic(), stats(address)["count"])]
         while process.poll() is None and len(fifths) < 6:
             time.sleep(0.2)

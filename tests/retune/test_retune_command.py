@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -21,8 +25,8 @@ from store.errors import UsageError
 from store.judge_rubrics import current_rubric
 from store.splits import openings_of
 from store.study import Study
-from tests.commands import Overread
-from tests.judging.chat_server import serving
+from tests.commands import Overread, overread_command, overread_environment
+from tests.judging.chat_server import Reply, Request, serving
 
 MODELS = ("--model", JUDGE, "--reflect-model", REFLECTOR)
 
@@ -91,6 +95,32 @@ def test_the_search_says_what_it_found_and_what_it_broke(table_path: Path, overr
     journal = (table_path.parent / "s.journal.jsonl").read_text(encoding="utf-8").splitlines()
     kinds = [json.loads(line)["type"] for line in journal]
     assert kinds.index("split") < kinds.index("retune") < kinds.index("test_opening") < kinds.index("retune_end")
+
+
+@pytest.mark.slow
+def test_ctrl_c_waits_for_what_is_on_its_way_and_nothing_is_paid_for_twice(table_path: Path) -> None:
+    models, begun = Models(), threading.Semaphore(0)
+
+    def slow(request: Request) -> Reply:
+        begun.release()
+        time.sleep(0.05)
+        return models(request)
+
+    with serving(slow) as server:
+        command = ("--study", str(table_path), "retune", *MODELS, "--base-url", server.url, "--plain", "--json",
+                   "--proposals", "1", "--examples", "0")  # fmt: skip
+        search = subprocess.Popen(
+            overread_command(*command), env=overread_environment(), stderr=subprocess.PIPE, encoding="utf-8"
+        )
+        for _ in range(40):
+            assert begun.acquire(timeout=60)
+        search.send_signal(signal.SIGINT)
+        _, told = search.communicate(timeout=60)
+        assert search.returncode == 130 and "Ctrl-C again drops them" in told, told
+        assert "The search was stopped" in told and "Traceback" not in told
+        ended = Overread()(*command)
+    assert ended.exit_code in (0, 1) and ended.json()["candidates"]
+    assert max(models.prompts.values()) == 1 and models.reflected == 1
 
 
 def test_past_searches_are_told_and_closed_on_the_screen_in_mid_queue(

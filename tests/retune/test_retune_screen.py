@@ -98,6 +98,12 @@ async def test_a_search_is_watched_stopped_gone_on_with_and_looked_at_afterwards
         assert app.result.tally.kept >= paid and max(models.prompts.values()) == 1, "nothing was paid for twice"
 
         asked = models.judged + models.reflected
+        narrow = RetuneApp(past_state(study, task_definitions(study)[TASK], searches(study, TASK), "the.lead"))
+        async with narrow.run_test(size=(80, 24)) as pilot:
+            await until(narrow, pilot, lambda: "Candidates" in screen_of(narrow))
+            await pilot.press("tab")
+            await until(narrow, pilot, lambda: "✓ fixed" in screen_of(narrow))
+            await pilot.press("q")
         past = RetuneApp(past_state(study, task_definitions(study)[TASK], searches(study, TASK), "the.lead"))
         async with past.run_test(size=(140, 45)) as pilot:
             await until(past, pilot, lambda: "Candidates" in screen_of(past))

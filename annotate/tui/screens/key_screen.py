@@ -54,6 +54,11 @@ class KeyScreen(Screen[None]):
         self.update_classes({"-wide": wide, "-narrow": not wide})
         self.call_after_refresh(self.paint)
 
+    def on_lines_resized(self, event: Lines.Resized) -> None:
+        """What came into view, or grew with its text, has given something another room: fill it."""
+        event.stop()
+        self.paint()
+
     def paint(self) -> None:
         """Show how things stand now."""
         raise NotImplementedError

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.events import MouseScrollDown, MouseScrollUp, Resize
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -22,6 +23,9 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
 
     It has no scrollbar: `top` is the first row shown.
     """
+
+    class Resized(Message):
+        """It has another size; whoever chose its lines for the old one may choose anew."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"lines--{role}" for role in get_args(Role)}
 
@@ -90,6 +94,7 @@ class Lines(Widget, can_focus=False, inherit_bindings=False):
 
     def on_resize(self, event: Resize) -> None:  # noqa: ARG002
         self.refresh()
+        self.post_message(self.Resized())
 
     def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
         self._wheel(event, WHEEL_ROWS)
