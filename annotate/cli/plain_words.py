@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
 from annotate.desk.aids import Side
 from annotate.desk.desk import Desk
-from annotate.desk.reading import headline, names_a_model
+from annotate.desk.reading import headline, names_a_model, response_line
 from annotate.desk.review import BlockReview
 from annotate.desk.sections import Section, Unit, fold_repeats
 from annotate.desk.verdict_view import VerdictView, label_words
@@ -183,6 +183,8 @@ def review_lines(review: BlockReview) -> Iterator[str]:
     reading = line.reading
     yield ""
     yield f"Line {review.place + 1} of {len(review.lines)}. {reading.task.title}. {headline(reading, 200)}"
+    if said := response_line(reading, 200):
+        yield f"The response: {said}"
     yield from state_lines(reading.task, reading.state)
     yield from (f"{title}: {told}." for title, told in line.derived)
     yield from verdict_lines(line.views, reading.item.system)

@@ -64,11 +64,22 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(entry.get("text", "") if isinstance(entry, Mapping) else entry)
 
 
+def response_line(reading: Reading, limit: int) -> str:
+    """The response in a line: it tells items apart that have one question. "" where there is none, or it is the
+    headline."""
+    text = safe_line(_short_text(reading, "response"), limit)
+    return "" if text == headline(reading, limit) else text
+
+
+def _short_text(reading: Reading, role: str) -> str:
+    fields = [panel.field for panel in reading.task.panels if panel.kind == "text" and panel.role == role]
+    text = reading.item.payload.get(fields[-1]) if fields else None
+    return text if isinstance(text, str) and text.strip() else ""
+
+
 def headline(reading: Reading, limit: int = 60) -> str:
     """One line that names an item to its reader: its question, else its first short text."""
-    by_role = {panel.role: panel.field for panel in reading.task.panels if panel.kind == "text"}
     for role in ("question", "gold", "reference", "response"):
-        text = reading.item.payload.get(by_role.get(role, ""))
-        if isinstance(text, str) and text.strip():
+        if text := _short_text(reading, role):
             return safe_line(text, limit)
     return next((safe_line(value, limit) for value in reading.item.payload.values() if isinstance(value, str)), "item")

@@ -62,7 +62,8 @@ async def measured(study: Study, address: str, concurrency: int) -> tuple[float,
 def make_long_study(folder: Path, records: int) -> Path:
     """A study of a run of the shape of HaluMem-Long; everything in processes of their own."""
     writer = [sys.executable, "-m", "tests.tools.write_halumem_long", str(folder), "--records", str(records)]
-    verdicts, answers = subprocess.run(writer, cwd=ROOT, check=True, capture_output=True, encoding="utf-8").stdout.split()
+    written = subprocess.run(writer, cwd=ROOT, check=True, capture_output=True, encoding="utf-8")
+    verdicts, answers = written.stdout.split()
     study = folder / "long.duckdb"
     for command in (["init", str(study), "--benchmark", "halumem"],
                     ["--study", str(study), "import", verdicts, "--answers", answers]):  # fmt: skip

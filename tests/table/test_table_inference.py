@@ -131,6 +131,8 @@ def test_named_labels_get_keys_titles_and_hints(tmp_path: Path) -> None:
 def test_a_table_without_a_rubric_says_that_it_has_none(tmp_path: Path) -> None:
     (task,) = tasks_of(tmp_path, labelled("yes", "no"))
     assert "No rubric came with this table" in task.rubric and "**yes**" in task.rubric
+    assert "task file" not in task.rubric, "a judge reads it too"
+    assert 'in a task file (rubric = "…")' in said_of(tmp_path, labelled("yes", "no"))
 
 
 def test_panels_have_roles_kinds_and_titles(tmp_path: Path) -> None:

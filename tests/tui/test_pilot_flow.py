@@ -125,6 +125,7 @@ async def test_policy_block_reviews_ten_items_disagreements_first(study: Study, 
         assert f"10 labelled, {review.differing} differ, {review.hidden} stay hidden" in person.rows[0]
         assert person.kinds == ["label"] * 10 + ["reveal"] * len(review.lines)
         assert person.rows[2].startswith(" ▶ ≠ differs")
+        assert "said   He likes Labradors." in person.screen
         assert "you    Correct" in person.screen
         assert "judge  Omission" in person.screen
 

@@ -35,7 +35,9 @@ def test_a_run_is_told_with_failures_calls_and_money_against_the_cap() -> None:
     text = "\n".join(map(text_of, runs.run_lines(a_run(counts=COUNTS))))
     for words in ("13 of 20, 3 before, 3 left", "14   tokens 14,000 in", "$0.0420 of $2.00", "1 malformed", "gpt-4o-2"):
         assert words in text
-    assert "\x1b" not in text
+    assert "\x1b" not in text and "10 judged   2 same input   1 without a call" in text
+    searched = "\n".join(map(text_of, runs.run_lines(a_run(counts={**COUNTS, "kept": 2, "left": 1}))))
+    assert "15 of 20" in searched and "10 judged   2 kept from a search   2 same input" in searched
     killed = "\n".join(map(text_of, runs.run_lines(a_run(""))))
     assert "did not end" in killed and "7 answers" in killed
 

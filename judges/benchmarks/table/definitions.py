@@ -74,6 +74,11 @@ def definition_of(spec: TaskSpec, meaning: Meaning) -> tuple[TaskDefinition, lis
         Label(label.value, label.title or label.value, label.keys.key, label.keys.digit, label.hint)
         for label in spec.labels
     )
+    if not spec.rubric:
+        said.append(
+            f"Task {spec.name}: no rubric, so people and judge may understand the labels differently; write down what"
+            ' each means in a task file (rubric = "…").'
+        )
     definition = TaskDefinition(
         task=spec.name,
         title=title,

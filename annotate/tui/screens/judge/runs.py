@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from annotate.report.words import count
-from annotate.tui.screens.judge.state import OUTCOMES, money
+from annotate.tui.screens.judge.state import OUTCOMES, money, verdict_words
 from annotate.tui.widgets.spans import Line, Span, cut_line, keys_line, push_right
 from store.judging import StoredRun
 from store.safe_text import safe_line
@@ -82,11 +82,10 @@ def run_lines(run: StoredRun) -> list[Line]:
     lines.append([Span(safe_line(f"settings  {settings}", 300), "muted")])
     if not counts:
         return [*lines, [Span(f"stored    {count(run.stored, 'answer')}")]]
-    got = counts["judged"] + counts["linked"] + counts["given"]
+    ways = [counts.get(way, 0) for way in ("judged", "kept", "linked", "given")]
     lines += [
-        [Span(f"verdicts  {got:,} of {counts['slots']:,}, {counts['before']:,} before, {counts['left']:,} left")],
-        [Span(f"          {counts['judged']:,} judged   {counts['linked']:,} same input   {counts['given']:,} "
-              "without a call")],
+        [Span(f"verdicts  {sum(ways):,} of {counts['slots']:,}, {counts['before']:,} before, {counts['left']:,} left")],
+        [Span(f"          {verdict_words(*ways)}")],
         [Span(f"calls     {counts['requests']:,}   tokens {counts['tokens_in']:,} in, {counts['tokens_out']:,} out")],
         [Span(f"cost      {money(counts['cost'], counts['cap'])}")],
         _failures(counts["failures"]),

@@ -75,6 +75,12 @@ EXPLAINED: Final = (
 )
 
 
+def verdict_words(judged: int, kept: int, linked: int, given: int) -> str:
+    """How a run came by its verdicts."""
+    searched = f"{kept:,} kept from a search   " if kept else ""
+    return f"{judged:,} judged   {searched}{linked:,} same input   {given:,} without a call"
+
+
 def run_lines(task: str, judge: str, state: RunState) -> list[Line]:
     """A run as it goes on: bar, rate and time left, failures, calls and money against the cap."""
     settled = state.before + state.done + state.skipped
@@ -85,7 +91,7 @@ def run_lines(task: str, judge: str, state: RunState) -> list[Line]:
         [Span(safe_line(f"{task}, judged by {judge}"), "judge")],
         [Span("█" * filled + "░" * (BAR - filled)), Span(f"  {settled:,} of {state.slots:,}  {100 * share:.0f} %")],
         [Span(f"rate      {state.rate:.1f}/s   {state.running} calls on their way{left}")],
-        [Span(f"verdicts  {state.judged:,} judged   {state.linked:,} same input   {state.given:,} without a call")],
+        [Span(f"verdicts  {verdict_words(state.judged, state.kept, state.linked, state.given)}")],
         [Span(f"calls     {state.requests:,}   tokens {state.tokens_in:,} in, {state.tokens_out:,} out")],
         [Span(f"cost      {money(state.spent, state.cap)}")],
         failure_line(state),

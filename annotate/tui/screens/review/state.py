@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from annotate.desk.actions import KeyMap
-from annotate.desk.reading import headline
+from annotate.desk.reading import headline, response_line
 from annotate.desk.review import BlockReview, ReviewLine
 from annotate.desk.verdict_view import VerdictView, label_words
 from annotate.tui.screens.label.pane import derived_line, label_keys, marks
@@ -48,6 +48,8 @@ def _line_rows(line: ReviewLine, width: int, *, current: bool) -> list[Line]:
         sign = Span("? cannot be compared  ", "muted")
     title: Line = [Span("▶ " if current else "  ", "key"), sign, Span(headline(reading, 200), "title")]
     rows = [cut_line([*title, Span(f"  {reading.task.task}", "muted")], width)]
+    if said := response_line(reading, 200):
+        rows.append(cut_line([Span("      said   ", "muted"), Span(said, "muted")], width))
     rows.append([Span("      you    "), Span(safe_line(label_words(reading.task, reading.state), 120), "chosen")])
     rows += [[Span("      "), *derived_line(title, words)] for title, words in line.derived]
     for view in line.views:
