@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from judges.collect import BlindLabels
@@ -57,6 +57,11 @@ class Served:
     draw: StoredDraw | None = None
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether items were drawn one by one, within each stratum each as likely as the other."""
+        return self.sampling == "random" and self.design not in ("two_stage", "unequal")
+
+    @property
     def equal_chances(self) -> bool:
         """Whether items were drawn one by one, each as likely as the other."""
         return self.sampling == "random" and self.design == "simple" and not self.strata
@@ -76,13 +81,15 @@ class ServedParts:
 
         A prefix ends where a group ends: a group that was begun and not finished is left out, as long as one is
         finished. It reaches as far as labels were given under the draw itself; labels of another draw that happen to
-        lie beyond show nothing of how far this one was served.
+        lie beyond show nothing of how far this one was served. Where items were drawn one by one, what other draws of
+        the kind served counts with it.
         """
         ids = {item.item_id for item in items}
         labelled = {item_id for item_id in ids if item_id in self._labels and _counts(self._labels[item_id])}
         if labelled == ids and ids:
             return Served(frozenset(ids))
         best, chosen = list[str](), None
+        prefixes: list[tuple[StoredDraw, list[str]]] = []
         for draw in self._draws:
             if draw.stream != "estimate" or draw.task not in ("", task):
                 continue
@@ -90,9 +97,31 @@ class ServedParts:
             own = {item_id for item_id in labelled if self._labels[item_id].draw_ids & family}
             drawn = [item for item in self._drawn(draw) if item.item_id in ids]
             prefix = _prefix(drawn, own, labelled)
+            prefixes.append((draw, prefix))
             if prefix and len(prefix) >= len(best):
                 best, chosen = prefix, draw
-        return self._described(chosen, best, task, items) if chosen else self._of_files(labelled)
+        if chosen is None:
+            return self._of_files(labelled)
+        return self._with_others(self._described(chosen, best, task, items), prefixes, task, items)
+
+    def _with_others(
+        self, served: Served, prefixes: Sequence[tuple[StoredDraw, list[str]]], task: str, items: Sequence[Drawable]
+    ) -> Served:
+        """With what other draws served. Given its size, the union of simple random samples is one of its stratum: no
+        set of items is likelier than another (drawn from all items, or from those the first left)."""
+        own = served.draw
+        if own is None or not served.one_by_one:
+            return served
+        family = self._family(own)
+        for draw, prefix in prefixes:
+            related = draw.draw_id in family or own.draw_id in self._family(draw)
+            if related or not prefix or bool(draw.settings.get("paired")) != bool(own.settings.get("paired")):
+                continue
+            other = self._described(draw, prefix, task, items)
+            if other.one_by_one and (not served.strata or not other.strata or served.strata == other.strata):
+                strata = served.strata or other.strata
+                served = replace(served, items=served.items | other.items, strata=strata)
+        return served
 
     def _family(self, draw: StoredDraw) -> set[str]:
         """A draw and those that it continues."""

@@ -10,8 +10,11 @@ from planted import Plant, Planted, label, plant
 from annotate.desk.actions import Choice
 from annotate.desk.desk import Desk
 from annotate.desk.opening import find_draw, sit_down
+from judges.collect import blind_labels
+from judges.draw_frame import frame_of
 from judges.drawing import Wish, draw_estimate, top_up
 from judges.learning_draws import draw_check, draw_learn
+from judges.served_part import Served, ServedParts
 from store.errors import UsageError
 from store.study import Study
 
@@ -25,6 +28,11 @@ def served(study: Study, annotator: str = "a", task: str = "") -> str:
     found = find_draw(study, task, annotator)
     assert found is not None
     return found.draw_id
+
+
+def part_of(study: Study) -> Served:
+    items = frame_of(study, ["qa"], system="northwind")
+    return ServedParts(study, blind_labels(study)).part("qa", items)
 
 
 def give(desk: Desk, planted: Planted, count: int) -> None:
@@ -120,3 +128,31 @@ def test_labels_given_at_the_desk_under_a_sampled_draw_are_corrected_by(tmp_path
         give(sit_down(study, "a"), planted, 21)
         found = correct_study(study, "northwind", "gpt-judge")
         assert found is not None and found.labels == {"qa": 20}, "the text that was begun is left out"
+
+
+def test_what_several_draws_of_single_items_served_counts_together(tmp_path: Path) -> None:
+    study, planted = study_of(tmp_path, Plant(items=120))
+    with study:
+        first, second = (draw_estimate(study, Wish(20, seed=seed, together="items"), "lead").draw for seed in (1, 2))
+        read = {*label(study, planted, first.draw_id), *label(study, planted, second.draw_id, 12)}
+        assert len(read) < 32, "the second draw may draw an item again"
+        part = part_of(study)
+        assert (
+            part.items == read and part.equal_chances and part.draw is not None and part.draw.draw_id == first.draw_id
+        )
+        by_verdict = draw_estimate(
+            study, Wish(30, seed=3, by=("verdict",), judge="gpt-judge", together="items"), "lead"
+        ).draw
+        more = label(study, planted, by_verdict.draw_id)
+        part = part_of(study)
+        assert part.items == read | set(more) and part.sampling == "random" and part.strata, "within strata of verdicts"
+
+
+def test_draws_of_another_kind_stand_alone(tmp_path: Path) -> None:
+    study, planted = study_of(tmp_path, Plant(items=120, group=4))
+    with study:
+        single = draw_estimate(study, Wish(20, seed=1, together="items"), "lead").draw
+        texts = draw_estimate(study, Wish(12, seed=2, together="texts"), "lead").draw
+        longer = set(label(study, planted, single.draw_id))
+        label(study, planted, texts.draw_id)
+        assert part_of(study).items == longer
