@@ -68,7 +68,7 @@ class JudgedItems:
         weights = self.labelled.columns.weights
         return self.known if weights is None else self.known & np.isfinite(weights)
 
-    def weights_of(self, rows: NDArray[np.bool_]) -> FloatArray | None:
+    def weights_of(self, rows: NDArray[np.bool_] | NDArray[np.int64]) -> FloatArray | None:
         """What these items stand for, shape (rows,); None where each counts for one."""
         weights = self.labelled.columns.weights
         return None if weights is None else weights[rows]
@@ -160,10 +160,12 @@ def _form(judged: JudgedItems, level: float) -> Iterator[Finding]:
     label = judged.label if judged.label is not None else scale.labels[0]
     title = judged.labelled.columns.titles.get(label, label)
     for name, values in judged.covariates().items():
-        kept = judged.known & np.isfinite(values)
+        kept = judged.weighed & np.isfinite(values)
         said = judged.codes[kept] == scale.codes[label]
         people, act = judged.people.codes[kept], f"gives “{title}” to"
-        yield covariate_effect(name, values[kept], said, people, level, act, _part(judged.clusters, kept))
+        yield covariate_effect(
+            name, values[kept], said, people, level, act, _part(judged.clusters, kept), judged.weights_of(kept)
+        )  # fmt: skip
 
 
 def _slices(judged: JudgedItems, level: float) -> Iterator[Finding]:

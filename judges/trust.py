@@ -152,6 +152,7 @@ class _Task:
         unsure = subset(self._flagged("unsure")[known], agrees[known])
         wrong = subset(self._flagged("reference_wrong")[known], agrees[known])
         sure, at = judged.confidences()
+        weighed = judged.weighed[at]
         told = len(at) >= 2
         return JudgeTrust(
             brief.annotator_test,
@@ -163,7 +164,11 @@ class _Task:
             unsure if unsure.n else None,
             brief.hurried,
             wrong if wrong.n else None,
-            confidence(sure, agrees[at], seed=self.settings.seed) if told else None,
+            confidence(
+                sure[weighed], agrees[at[weighed]], seed=self.settings.seed, weights=judged.weights_of(at[weighed])
+            )
+            if told
+            else None,
             selection(sure, agrees[at]) if told else None,
         )
 

@@ -138,7 +138,30 @@ def _line(facts: Facts, one: Judged) -> LinkLine:
     anchor = f"task-{list(facts.tasks).index(one.task) + 1}"
     said, _ = headline(one)
     text = f"{said[:-1]} ({one.found.n:,} checked)."
+    if more := _also_wrong(one):
+        text += f" Also: {listed(more)}."
     return LinkLine(anchor, one.assessment.outcome, outcome_words(one), one.title, text)
+
+
+def _also_wrong(one: Judged) -> list[str]:
+    """What else falls short for certain, in counts, beside the label it misses most, which the headline says."""
+    missed = [check for check in one.assessment.checks if check.answer == "missed" and check.label]
+    recalls = sorted(
+        (check for check in missed if check.name == "recall"), key=lambda check: check.statistic.value or 0
+    )
+    confusion, titles = one.found.confusion, one.audit.titles
+    found = [
+        f"it finds {confusion[check.label][check.label]:,} of {sum(confusion[check.label].values()):,}"
+        f" {titles[check.label]} items"
+        for check in recalls[1:]
+    ]
+    found += [
+        f"when it says {titles[check.label]}, people agree on {confusion[check.label][check.label]:,} of"
+        f" {sum(row[check.label] for row in confusion.values()):,}"
+        for check in missed
+        if check.name == "precision"
+    ]
+    return found
 
 
 def _how_much(scores: Sequence[StudyScores]) -> Iterator[Block]:

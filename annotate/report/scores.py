@@ -22,6 +22,8 @@ _EQUALITY: Final[Mapping[bool | None, str]] = {
 
 
 MOST_METRICS: Final = 60
+OUTER: Final = 2
+"""Separators in the path of a metric of all items ("support / share / supported")."""
 MOST_SYSTEMS: Final = 8
 """Systems whose scores stand open; of more, each is folded."""
 
@@ -74,7 +76,9 @@ def greatest_changes(scores: StudyScores, most: int = 3) -> list[Change]:
             after = after_of.get(metric)
             if _is_share(before) and _is_share(after) and before != after:
                 changes.setdefault((system, before, after), Change(system, metric, before, after))
-    return sorted(changes.values(), key=lambda change: -abs(change.after - change.before))[:most]
+    # What is of all items comes before what is of a slice, which rests on few.
+    outer = [change for change in changes.values() if change.metric.count(" / ") <= OUTER]
+    return sorted(outer or changes.values(), key=lambda change: -abs(change.after - change.before))[:most]
 
 
 def _telling(metrics: list[tuple[str, Any]], headline: Collection[str]) -> Iterator[tuple[str, Any]]:

@@ -201,8 +201,8 @@ def _slices_of(task: TaskColumns, judge: JudgeColumn) -> dict[str, SliceColumn]:
 
 UNEQUAL_NOTE = (
     "items were drawn with unequal chances, or texts with all of theirs, or identical items were labelled at once: "
-    "agreement, slices and what the judge favours count each labelled item for those it stands for (1/π) and speak of "
-    "all items; the confusion, effects of form, confidence and people's habits are of the labelled items as they are"
+    "agreement, slices, effects of form, confidence and what the judge favours count each labelled item for those it "
+    "stands for (1/π) and speak of all items; the confusion and people's habits are of the labelled items as they are"
 )
 
 UNWEIGHED_NOTE = (

@@ -62,6 +62,7 @@ def covariate_effect(
     level: float = LEVEL,
     act: str = "passes",
     clusters: ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> Finding:
     """Does the judge pass longer (or more formatted) answers more readily than people's label explains?
 
@@ -72,6 +73,7 @@ def covariate_effect(
         covariate: of each item, shape (n,) (length, its difference, number of list marks).
         passed: whether the judge passed it. people: people's label as a code. act: what "passed" is in words.
         clusters: of each item; where items share one, errors are those of clusters.
+        weights: 1/π of each, where items were not all as likely to be drawn.
     """
     x, y = np.asarray(covariate, dtype=np.float64), np.asarray(passed, dtype=np.float64)
     codes = np.asarray(people)
@@ -82,11 +84,12 @@ def covariate_effect(
         return nothing(name, Statistic.undefined("too_few", why, len(y), method=title))
     if float(x.std()) == 0:
         return nothing(name, Statistic.undefined("constant", f"{name} is the same everywhere", len(y), method=title))
-    standard = (x - x.mean()) / x.std()
+    mean = float(np.average(x, weights=weights))
+    standard = (x - mean) / math.sqrt(float(np.average((x - mean) ** 2, weights=weights)))
     kinds = np.unique(codes)
     design = np.column_stack([np.ones(len(y)), standard, *[(codes == kind).astype(float) for kind in kinds[1:]]])
     try:
-        found = fit_logistic(design, y)
+        found = fit_logistic(design, y, weights)
     except SeparatedError:
         why = f"people's label and {name} tell the judge's answers apart without error, everywhere or for some items"
         return nothing(name, Statistic.undefined("separated", why, len(y), method=title))
@@ -95,13 +98,18 @@ def covariate_effect(
         return nothing(name, Statistic.undefined("collinear", why, len(y), method=title))
     error, df, how = float(found.errors[1]), math.inf, "Wald interval of the log odds"
     codes_of = cluster_numbers(clusters)
+    if weights is not None:
+        units = np.arange(len(y)) if codes_of is None else codes_of
+        error, df = float(found.clustered_errors(design, y, units, weights)[1]), float(units.max())
+        how = "t interval of the log odds of items weighted by 1/π"
     if codes_of is not None:
         groups = int(codes_of.max()) + 1
         if groups < LEAST_IN_SLICE:
             why = f"the items lie in {groups} clusters; {LEAST_IN_SLICE} are needed"
             return nothing(name, Statistic.undefined("few_clusters", why, len(y), method=title))
-        error, df = float(found.clustered_errors(design, y, codes_of)[1]), groups - 1.0
+        error, df = float(found.clustered_errors(design, y, codes_of, weights)[1]), groups - 1.0
         how = f"t interval of the log odds over {groups} clusters"
+        how += "" if weights is None else ", items weighted by 1/π"
     return _odds(name, title, act, float(found.coefficients[1]), error, df, len(y), level, how)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.clustered import clustered_mean, weighted_mean
 from judges.calibration.distributions import t_half_width
 from judges.calibration.statistic import Statistic
 
@@ -19,6 +20,7 @@ BINS = 10
 RESAMPLES = 2000
 LEAST_ITEMS = 50
 """Below so many items ten bins of five say nothing."""
+_BY_CHANCE = " weighted by 1/π"
 LEAST_RESAMPLES, MOST_DRAWN = 200, 200_000_000
 COLDEST = 5.0
 EDGE = 1e-6
@@ -54,13 +56,19 @@ class Confidence:
 
 
 def confidence(
-    levels: ArrayLike, agrees: ArrayLike, bins: int = BINS, resamples: int = RESAMPLES, seed: int = 0
+    levels: ArrayLike,
+    agrees: ArrayLike,
+    bins: int = BINS,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    weights: FloatArray | None = None,
 ) -> Confidence:
     """Calibration of confidences against people's labels, items resampled for intervals.
 
     Args:
         levels: confidence that the verdict is right, shape (n,), in [0, 1]; nan is left out and counted.
         agrees: whether people gave the same label, shape (n,).
+        weights: 1/π of each item, where they were not all as likely to be drawn.
 
     Raises:
         ValueError: a confidence is outside [0, 1].
@@ -79,28 +87,39 @@ def confidence(
         "log loss": -np.log(np.where(y == 1, clipped(p), 1 - clipped(p))),
         "mean confidence less agreement": p - y,
     }
-    brier, loss, gap = (_mean(name, values, dropped) for name, values in parts.items())
-    return Confidence(brier, loss, _ece(p, y, bins, resamples, seed, dropped), gap, reliability(p, y, bins))
+    counted = None if weights is None else weights[known]
+    brier, loss, gap = (_mean(name, values, dropped, counted) for name, values in parts.items())
+    ece = _ece(p, y, _Ece(bins, resamples, seed), dropped, counted)
+    return Confidence(brier, loss, ece, gap, reliability(p, y, bins, counted))
 
 
-def reliability(levels: FloatArray, agrees: FloatArray, bins: int = BINS) -> tuple[ReliabilityBin, ...]:
-    """Bins of equal numbers (as near as can be), lowest confidence first."""
-    order = np.argsort(levels, kind="stable")
+def reliability(
+    levels: FloatArray, agrees: FloatArray, bins: int = BINS, weights: FloatArray | None = None
+) -> tuple[ReliabilityBin, ...]:
+    """Bins of equal numbers (as near as can be), lowest confidence first; means weighted by what items stand for."""
     return tuple(
         ReliabilityBin(
             float(levels[part].min()),
             float(levels[part].max()),
             len(part),
-            float(levels[part].mean()),
-            float(agrees[part].mean()),
+            float(np.average(levels[part], weights=None if weights is None else weights[part])),
+            float(np.average(agrees[part], weights=None if weights is None else weights[part])),
         )
-        for part in np.array_split(order, min(bins, len(levels)))
+        for part in _bins(levels, bins)
     )
 
 
-def ece_equal_mass(levels: FloatArray, agrees: FloatArray, bins: int = BINS) -> float:
+def _bins(levels: FloatArray, bins: int) -> list[NDArray[np.int64]]:
+    return np.array_split(np.argsort(levels, kind="stable"), min(bins, len(levels)))
+
+
+def ece_equal_mass(
+    levels: FloatArray, agrees: FloatArray, bins: int = BINS, weights: FloatArray | None = None
+) -> float:
     """Mean distance of confidence from agreement over bins of equal numbers, weighted by size."""
-    return sum(one.n * abs(one.confidence - one.agreement) for one in reliability(levels, agrees, bins)) / len(levels)
+    counted = np.ones(len(levels)) if weights is None else weights
+    gaps = counted * (levels - agrees)
+    return float(sum(abs(float(gaps[part].sum())) for part in _bins(levels, bins)) / counted.sum())
 
 
 def ece_equal_width(levels: FloatArray, agrees: FloatArray, bins: int = BINS) -> float:
@@ -120,40 +139,58 @@ def log_odds(levels: FloatArray) -> FloatArray:
     return np.asarray(np.log(inside / (1 - inside)))
 
 
-def _mean(name: str, values: FloatArray, dropped: dict[str, int]) -> Statistic:
+def _mean(name: str, values: FloatArray, dropped: dict[str, int], weights: FloatArray | None) -> Statistic:
     n = len(values)
-    plain = Statistic(float(values.mean()), n, name, dropped=dict(dropped))
+    plain = Statistic(float(np.average(values, weights=weights)), n, name, dropped=dict(dropped))
     if n < LEAST_ITEMS:
         return plain.without_interval(f"{n} items; an interval needs {LEAST_ITEMS}")
-    half = t_half_width(0.95, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
-    return plain.with_interval(float(values.mean()) - half, float(values.mean()) + half, 0.95, "t interval")
+    found = clustered_mean(values, np.arange(n)) if weights is None else weighted_mean(values, weights)
+    half = t_half_width(0.95, found.df) * found.error
+    return plain.with_interval(
+        found.value - half,
+        found.value + half,
+        0.95,
+        "t interval" if weights is None else f"t interval of items{_BY_CHANCE}",
+    )
 
 
-def _ece(p: FloatArray, y: FloatArray, bins: int, resamples: int, seed: int, dropped: dict[str, int]) -> Statistic:
+class _Ece(NamedTuple):
+    """How the calibration error is made."""
+
+    bins: int
+    resamples: int
+    seed: int
+
+
+def _ece(p: FloatArray, y: FloatArray, how: _Ece, dropped: dict[str, int], weights: FloatArray | None) -> Statistic:
     """A resample's bins scatter more than the sample's, so its error is too large: the basic interval, 2·value less the
     percentiles, takes that out."""
-    name = f"expected calibration error, {min(bins, len(p))} bins of equal numbers"
-    value = ece_equal_mass(p, y, bins)
+    name = f"expected calibration error, {min(how.bins, len(p))} bins of equal numbers"
+    value = ece_equal_mass(p, y, how.bins, weights)
     plain = Statistic(value, len(p), name, dropped=dict(dropped))
     if len(p) < LEAST_ITEMS:
         return plain.without_interval(f"{len(p)} items; an interval needs {LEAST_ITEMS}")
-    resamples = max(min(resamples, MOST_DRAWN // len(p)), LEAST_RESAMPLES)
-    low, high = np.percentile(_resampled_ece(p, y, bins, resamples, seed), [2.5, 97.5])
+    resamples = max(min(how.resamples, MOST_DRAWN // len(p)), LEAST_RESAMPLES)
+    low, high = np.percentile(_resampled_ece(p, y, how._replace(resamples=resamples), weights), [2.5, 97.5])
     bounds = max(2 * value - float(high), 0.0), min(max(2 * value - float(low), value), 1.0)
-    method = f"basic interval of {resamples:,} resamples of items, seed {seed}"
+    method = (
+        f"basic interval of {resamples:,} resamples of items{'' if weights is None else _BY_CHANCE}, seed {how.seed}"
+    )
     return plain.with_interval(*bounds, 0.95, method)
 
 
-def _resampled_ece(p: FloatArray, y: FloatArray, bins: int, resamples: int, seed: int) -> FloatArray:
-    rng = np.random.default_rng(seed)
+def _resampled_ece(p: FloatArray, y: FloatArray, how: _Ece, weights: FloatArray | None) -> FloatArray:
+    rng = np.random.default_rng(how.seed)
     n = len(p)
     order = np.argsort(p, kind="stable")
-    gaps = (p - y)[order]
-    starts = np.array([part[0] for part in np.array_split(np.arange(n), min(bins, n))])
-    values = np.empty(resamples)
-    for place in range(resamples):
-        drawn = np.repeat(gaps, np.bincount(rng.integers(0, n, n), minlength=n))
-        values[place] = np.abs(np.add.reduceat(drawn, starts)).sum() / n
+    counted = np.ones(n) if weights is None else weights[order]
+    gaps = counted * (p - y)[order]
+    starts = np.array([part[0] for part in np.array_split(np.arange(n), min(how.bins, n))])
+    values = np.empty(how.resamples)
+    for place in range(how.resamples):
+        drawn = np.repeat(np.arange(n), np.bincount(rng.integers(0, n, n), minlength=n))
+        total = n if weights is None else counted[drawn].sum()
+        values[place] = np.abs(np.add.reduceat(gaps[drawn], starts)).sum() / total
     return values
 
 

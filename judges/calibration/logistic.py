@@ -33,25 +33,33 @@ class Logistic:
     def errors(self) -> FloatArray:
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
-    def clustered_errors(self, predictors: FloatArray, outcomes: FloatArray, clusters: NDArray[np.int64]) -> FloatArray:
+    def clustered_errors(
+        self,
+        predictors: FloatArray,
+        outcomes: FloatArray,
+        clusters: NDArray[np.int64],
+        weights: FloatArray | None = None,
+    ) -> FloatArray:
         """Standard errors where outcomes of a cluster go together (Liang & Zeger 1986, Biometrika 73:13-22, with
-        G/(G − 1)).
+        G/(G − 1)), or where they were weighted (Binder 1983, Int. Stat. Rev. 51:279-292).
 
         Args:
-            predictors, outcomes: those it was fitted to. clusters: numbers 0 … G − 1, shape (n,).
+            predictors, outcomes, weights: those it was fitted to. clusters: numbers 0 … G − 1, shape (n,).
         """
         groups = int(clusters.max()) + 1
         left = outcomes - 1 / (1 + np.exp(-(predictors @ self.coefficients)))
+        left = left if weights is None else left * weights
         scores = np.stack([np.bincount(clusters, left * column, groups) for column in predictors.T], axis=1)
         meat = groups / (groups - 1) * scores.T @ scores
         return np.asarray(np.sqrt(np.diag(self.covariance @ meat @ self.covariance)))
 
 
-def fit_logistic(predictors: FloatArray, outcomes: FloatArray) -> Logistic:
-    """Maximum likelihood by Newton's method.
+def fit_logistic(predictors: FloatArray, outcomes: FloatArray, weights: FloatArray | None = None) -> Logistic:
+    """Maximum likelihood by Newton's method. Weighted, the covariance is no error: take `clustered_errors`.
 
     Args:
         predictors: shape (n, p), a column of ones where an intercept is wanted. outcomes: 0 or 1, shape (n,).
+        weights: what each outcome counts for, shape (n,); None for one each.
 
     Raises:
         SeparatedError: the outcomes, or a part of them, are separated. ValueError: the predictors are collinear.
@@ -60,7 +68,7 @@ def fit_logistic(predictors: FloatArray, outcomes: FloatArray) -> Logistic:
         raise ValueError("two predictors say the same")
     coefficients = np.zeros(predictors.shape[1])
     for _ in range(STEPS):
-        information, gradient = _derivatives(predictors, outcomes, coefficients)
+        information, gradient = _derivatives(predictors, outcomes, coefficients, weights)
         step = np.linalg.solve(information, gradient)
         coefficients = coefficients + step * min(1.0, 5.0 / max(float(np.abs(predictors @ step).max()), 1e-300))
         fitted = predictors @ coefficients
@@ -68,7 +76,7 @@ def fit_logistic(predictors: FloatArray, outcomes: FloatArray) -> Logistic:
             raise SeparatedError("the predictors separate the outcomes")
         if float(np.abs(step).max()) < 1e-12:
             break
-    information, _ = _derivatives(predictors, outcomes, coefficients)
+    information, _ = _derivatives(predictors, outcomes, coefficients, weights)
     return Logistic(coefficients, np.asarray(np.linalg.inv(information), dtype=np.float64))
 
 
@@ -86,8 +94,10 @@ def _separated(predictors: FloatArray, outcomes: FloatArray, fitted: FloatArray)
 
 
 def _derivatives(
-    predictors: FloatArray, outcomes: FloatArray, coefficients: FloatArray
+    predictors: FloatArray, outcomes: FloatArray, coefficients: FloatArray, weights: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     fitted = 1 / (1 + np.exp(-(predictors @ coefficients)))
-    information = (predictors * (fitted * (1 - fitted))[:, np.newaxis]).T @ predictors
-    return information, predictors.T @ (outcomes - fitted)
+    spread, left = fitted * (1 - fitted), outcomes - fitted
+    if weights is not None:
+        spread, left = weights * spread, weights * left
+    return (predictors * spread[:, np.newaxis]).T @ predictors, predictors.T @ left

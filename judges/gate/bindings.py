@@ -35,6 +35,18 @@ def judges_of(study: Study, task: str) -> list[JudgeOf]:
     return [JudgeOf(*row) for row in rows]
 
 
+def under_other_names(study: Study, task: str, judge_id: str) -> dict[str, str]:
+    """Judge id → name of judges that are this one under another name: the same model, prompt and parameters. A verdict
+    that came with a file says none of these, and is nobody else's."""
+    rows = study.rows(
+        """SELECT other.judge_id, other.name FROM judges one JOIN judges other
+            USING (task, model, prompt_version, parameters)
+        WHERE one.judge_id = ? AND task = ? AND model <> '' AND other.judge_id <> one.judge_id ORDER BY other.rowid""",
+        [judge_id, task],
+    )
+    return dict(rows)
+
+
 def bindings_of(study: Study, judge: JudgeOf) -> dict[str, str]:
     """Hashes of the judge, its prompt, the rubric, the labels, the items, and its verdicts on labelled items, except on
     those that it was tuned on."""

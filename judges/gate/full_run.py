@@ -128,8 +128,14 @@ def _passage(study: Study, judge: JudgeRecord) -> Passage:
 
 
 def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
-    """A server that came up behind this judge's name, and that a look did not let through."""
+    """What a look did not let through: this judge under another name, or a server that came up behind its own."""
     newest = {look.judge_id: look for look in gate_looks(study, judge.task)}
+    for judge_id, record in judges_of_task(study, judge.task).items():
+        look = newest.get(judge_id)
+        if judge.judge_id in newest or look is None or look.outcome == "open" or not _is_renamed(record, judge):
+            continue
+        why = f"it is {record.name} under another name, for which the gate of {judge.task} is {look.outcome}"
+        return Passage(judge.task, judge.name, judge.judge_id, "shut", why, look.gate_id)
     for judge_id, record in judges_of_task(study, judge.task).items():
         look = newest.get(judge_id)
         if judge_id == judge.judge_id or look is None or look.outcome == "open" or not is_of_family(record, judge):
@@ -137,6 +143,14 @@ def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
         why = f"its server became {record.name}, for which the gate of {judge.task} is {look.outcome}"
         return Passage(judge.task, judge.name, judge.judge_id, "shut", why, look.gate_id)
     return None
+
+
+def _is_renamed(record: JudgeRecord, judge: JudgeRecord) -> bool:
+    """Whether two names stand for one judge."""
+    known = (record.model, record.prompt_version, dict(record.parameters))
+    return bool(judge.model) and record.name != judge.name and known == (
+        judge.model, judge.prompt_version, dict(judge.parameters)
+    )  # fmt: skip
 
 
 def forced_judges(study: Study) -> dict[str, str]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from judges.gate.bindings import JudgeOf
+from judges.gate.bindings import JudgeOf, under_other_names
 from judges.gate.checks import Check, checks_of
 from judges.gate.evidence import evidence_of
 from judges.gate.thresholds import Thresholds
@@ -123,7 +123,8 @@ def _task_gate(
 ) -> TaskGate:
     evidence = evidence_of(study, judge.task, judge)
     inputs = digest("gate", evidence.bindings, limits.hash, seed)
-    before = [one for one in gate_looks(study, judge.task) if one.judge_id == judge.judge_id]
+    own = {judge.judge_id, *under_other_names(study, judge.task, judge.judge_id)}
+    before = [one for one in gate_looks(study, judge.task) if one.judge_id in own]
     number = _look_number(before, inputs)
     checks = checks_of(evidence, limits, seed)
     if baseline is not None:
@@ -141,8 +142,9 @@ def _kept(study: Study, gate: TaskGate, before: Sequence[GateLook], inputs: str,
 
     What was found before some other look is journaled anew, under its old number: the newest says how things stand.
     """
-    if before:
-        newest = before[-1]
+    of_name = [one for one in before if one.judge_id == gate.judge.judge_id]
+    if of_name:
+        newest = of_name[-1]
         same = replace(gate, look_id=newest.gate_id, at=str(newest.document.get("at", newest.at)))
         if json.loads(json.dumps(same.as_json())) == newest.document:
             return same

@@ -124,9 +124,15 @@ def ensure_split(
         column: a slice that holds the benchmark's own split (train/val/dev/test); "" for `split` where there is one.
 
     Raises:
-        UsageError: the column holds no such names, or the task has no items.
+        UsageError: the column holds no such names, the split there is was made otherwise, or the task has no items.
     """
     split = current_split(study, task)
+    if split is not None and column and split.unit != f"column {column}":
+        raise UsageError(
+            f"The split of {task} was made before, by {split.unit}, and stays.",
+            "Labels may have been read by it, so that another one would test on what was tuned on.",
+            f"Leave --split-column {column} out.",
+        )
     known = split_items(study, split.split_id) if split is not None else {}
     rows = _rows(study, task, column or _stated_column(split))
     if not rows:

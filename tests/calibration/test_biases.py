@@ -42,6 +42,18 @@ class TestLength:
         raw = covariate_effect("length", better, judge(0.0), np.zeros(N))
         assert raw.flagged
 
+    def test_items_that_stand_for_others_speak_of_all_of_them(self) -> None:
+        """Long answers that the judge passes are likelier to be drawn: as they lie there, it seems to favour length."""
+        rng = np.random.default_rng(3)
+        passed, missed = judge(0.0), 0
+        for _ in range(20):
+            chances = np.where((LENGTH.mean() < LENGTH) & (passed == 1), 0.8, 0.2)
+            drawn = rng.random(N) < chances
+            those = (LENGTH[drawn], passed[drawn], PEOPLE[drawn])
+            missed += not holds(covariate_effect("length", *those, weights=1 / chances[drawn]), 1.0)
+        assert missed <= 4
+        assert covariate_effect("length", *those).flagged
+
     def test_what_cannot_be_measured(self) -> None:
         assert covariate_effect("length", LENGTH, np.ones(N), PEOPLE).statistic.status == "too_few"
         assert covariate_effect("length", np.ones(N), judge(0), PEOPLE).statistic.status == "constant"

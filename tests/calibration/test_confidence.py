@@ -151,6 +151,33 @@ class TestConfidence:
         assert found.ece.value is not None and found.ece.low is None
         assert confidence([np.nan, 0.5], [1, 1]).brier.status == "too_few"
 
+    def test_items_that_stand_for_others_speak_of_all_of_them(self) -> None:
+        """Doubtful items, of which the judge is less right than it says, are ten times likelier to be drawn."""
+        rng = np.random.default_rng(5)
+        held, misled = {"brier": 0, "ece": 0, "gap": 0}, 0
+        everyone = rng.uniform(0.5, 1, 4000)
+        right = (rng.random(4000) < np.where(everyone < 0.7, 0.4, everyone)).astype(float)
+        whole = confidence(everyone, right, resamples=1)
+        chances = np.where(everyone < 0.7, 0.2, 0.02)
+        for seed in range(24):
+            drawn = rng.random(4000) < chances
+            found = confidence(everyone[drawn], right[drawn], resamples=100, seed=seed, weights=1 / chances[drawn])
+            for name in held:
+                statistic = getattr(found, name)
+                held[name] += statistic.low <= getattr(whole, name).value <= statistic.high
+            as_drawn = confidence(everyone[drawn], right[drawn], resamples=1).gap
+            assert as_drawn.low is not None and whole.gap.value is not None
+            misled += as_drawn.low > whole.gap.value
+        assert min(held.values()) >= 20, held
+        assert misled >= 18, "without weights the judge looks more overconfident than it is"
+
+    def test_equal_weights_change_nothing(self) -> None:
+        plain, counted = (confidence(LEVELS, AGREES, weights=w) for w in (None, np.full(len(LEVELS), 7.0)))
+        for name in ("brier", "log_loss", "ece", "gap"):
+            assert getattr(counted, name).value == pytest.approx(getattr(plain, name).value, **EXACT)
+        assert [one.agreement for one in counted.bins] == pytest.approx([one.agreement for one in plain.bins])
+        assert counted.ece.low == pytest.approx(plain.ece.low) and counted.ece.high == pytest.approx(plain.ece.high)
+
     def test_a_confidence_of_120_percent(self) -> None:
         with pytest.raises(ValueError, match="outside 0 to 1"):
             confidence([0.5, 1.2], [1, 0])

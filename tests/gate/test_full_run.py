@@ -73,6 +73,11 @@ def test_a_closed_gate_refuses_it_and_force_is_said_ever_after(tmp_path: Path, o
         code, said = judged(overread_cli, path, server, "all")
         assert code == 1 and "The gate is not open for mine" in said and "--force" in said
         assert len(server.requests) == 120, "nothing was called"
+        renamed = overread_cli(
+            "judge", "--model", "m", "--base-url", server.url, "--name", "fresh", "--items", "all", cwd=tmp_path
+        )
+        assert renamed.exit_code == 1 and "it is mine under another name" in renamed.stderr, renamed
+        assert len(server.requests) == 120, "nothing was called"
         code, said = judged(overread_cli, path, server, "all", "--force")
         assert code == 0 and "FORCED: mine judged all of check" in said
     score = overread_cli("score", "--judge", "mine", "--json", cwd=tmp_path).json()

@@ -49,6 +49,8 @@ def test_a_closed_gate_and_a_forced_run_are_in_the_report(tmp_path: Path) -> Non
             assert "recall of right" not in text.split("What keeps it shut")[1], "what passes keeps nothing shut"
             assert gate.next[0] in text.replace("\\", "")
             assert "Look 1 of 1" in text
+            first = text.split("How much it matters")[0]
+            assert "misses 40 of 60" in first and "people agree on 60 of 100" in first, "both kinds of error"
         pass_gate(study, [record], force=True, at="2026-03-02T10:00:00+01:00")
         [newest] = study.rows("SELECT gate_id FROM gates WHERE judge_id = ?", [judge_id])
         for text in texts(study):

@@ -54,7 +54,7 @@ def test_a_body_without_an_end_is_given_up(ten: Study, monkeypatch: pytest.Monke
 
 
 def test_an_answer_that_goes_on_and_on_is_kept_in_part_and_is_no_verdict(ten: Study) -> None:
-    reason = "y" * 3_000_000
+    reason = "y" * (MOST_TEXT + 100)
     with serving(lambda _: Reply(completion(verdict("CORRECT", reason), refusal=None))) as server:
         result = judge(ten, server)
         assert (result.outcome, fates(ten), server.count) == ("done", {"(truncated)": 10}, 10)

@@ -145,7 +145,7 @@ def run(setting: Setting, replications: int, earlier: Mapping[str, Record] | Non
 
 
 def _holds(low: float, high: float, target: float) -> bool:
-    return low - 1e-9 <= target <= high + 1e-9
+    return bool(low - 1e-9 <= target <= high + 1e-9)
 
 
 def _others(record: Record, block: Block, truth: float, rng: np.random.Generator) -> None:
@@ -153,7 +153,7 @@ def _others(record: Record, block: Block, truth: float, rng: np.random.Generator
     people, judge = block.human_terms[:, 0], block.judge_terms[block.draw.drawn, 0]
     rest = np.delete(block.judge_terms[:, 0], block.draw.drawn)
     low, high = np.clip(ppi_mean(people, judge, rest, convention="plug_in").z_interval(), 0, 1)
-    record.ppi.append((_holds(low, high, truth), high - low))
+    record.ppi.append((_holds(low, high, truth), float(high - low)))
     found = _rogan_gladen_bootstrap(people, judge, float(rest.mean()), rng)
     record.inverted.append((False, math.nan) if found is None else (_holds(*found, truth), found[1] - found[0]))
 
@@ -654,7 +654,8 @@ def show(setting: Setting, records: Mapping[str, Record]) -> None:
         held = float(np.mean(np.array(record.hits)[used])) if used.sum() >= 20 else math.nan
         people_held = float(np.mean(record.alone_there)) if used.sum() >= 20 and record.alone_there else math.nan
         there = "  -     -  " if math.isnan(held) else f"{held:.3f} {people_held:.3f}"
-        mark = "<" if cover < floor else "c" if held < min(_floor(int(used.sum())), people_held) else " "
+        worse = not math.isnan(held) and held < min(_floor(int(used.sum())), people_held)
+        mark = "<" if cover < floor else "c" if worse else " "
         alone = float(np.median(record.alone_widths)) if record.alone_widths else float("nan")
         text = f"{mark} {setting.name:<44}{metric:<17}{cover:.3f}  {used.mean():4.2f} {there}  "
         text += f"{np.mean(record.alone):.3f}" if record.alone else "  -  "

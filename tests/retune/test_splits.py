@@ -114,6 +114,12 @@ def test_the_openings_of_the_test_are_counted_and_after_three_it_asks_for_labels
     assert fresh == labelled[100:]
 
 
+def test_a_split_that_is_there_is_not_made_anew_by_a_column(table: Study) -> None:
+    ensure_split(table, TASK, at=AT)
+    with pytest.raises(UsageError, match="was made before, by cluster, and stays"):
+        ensure_split(table, TASK, column="group", at=AT)
+
+
 def test_a_column_that_says_no_split_is_refused(table: Study) -> None:
     with pytest.raises(UsageError, match="is no split"):
         ensure_split(table, TASK, column="group", at=AT)
