@@ -32,16 +32,20 @@ def gate(
     markdown: Annotated[Path | None, typer.Option("--markdown", help="Write a summary in Markdown.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="Seed of the intervals' resampling.")] = 0,
     example: Annotated[bool, typer.Option("--example", help="Print a thresholds file with the defaults.")] = False,
+    annotator: Annotated[str, typer.Option("--annotator", envvar="OVERREAD_ANNOTATOR", help="Who looks.")] = "",
+    role: Annotated[str, typer.Option("--as", help="lead: look although you still label; it is recorded.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
     """Check whether the judge is good enough to score the full run: open (0), closed (1) or undecided (3).
 
-    A judge may be looked at five times; the same look again costs nothing. With --certificate an earlier outcome is
+    A judge may be looked at five times; the same look again costs nothing. Closed to an annotator in the middle of a
+    queue. With --certificate an earlier outcome is
     checked: against the study if there is one here, else that the certificate itself is whole and open. --thresholds,
     --junit and --markdown go with it.
 
     Example: overread gate --task qa --write gate.json --junit gate.xml
     """
+    from annotate.cli.audit import asking
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say, table
     from annotate.cli.study import require_files, tell_notices
@@ -69,6 +73,7 @@ def gate(
         raise typer.Exit(found.exit_code)
     with Study.open(study_path(context)) as study:
         tell_notices(study)
+        asking(study, annotator, role, "gate")
         _require_places(study, [path for path in (write, junit, markdown) if path is not None])
         before = read_baseline(baseline) if baseline is not None else None
         names = gate_tasks(study, task)

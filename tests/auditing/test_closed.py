@@ -29,7 +29,7 @@ def test_closed_in_mid_queue_and_open_to_the_lead(overread_cli: Overread, tmp_pa
     study = tmp_path / "s.duckdb"
     begun(study, 3)
     mine = {"OVERREAD_ANNOTATOR": ANNOTATOR}
-    for command in (("audit",), ("audit", "--json"), ("report", tmp_path / "r.html")):
+    for command in (("audit",), ("audit", "--json"), ("report", tmp_path / "r.html"), ("gate",)):
         refused = overread_cli("--study", study, *command, env=mine)
         assert refused.exit_code == 2, refused
         assert "3 of 8 labelled" in refused.stderr
