@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from judges.tuned import tuned_items
 from store.gates import gate_looks
+from store.judge_rubrics import current_rubric
 from store.records import digest
 
 if TYPE_CHECKING:
@@ -71,13 +72,20 @@ def bindings_of(study: Study, judge: JudgeOf) -> dict[str, str]:
     tuned = tuned_items(study, task, judge.prompt_version)
     parts: dict[str, Any] = {
         "judge": [judge.judge_id, judge.name, judge.model, judge.prompt_version, judge.parameters],
-        "prompt": judge.prompt_version,
+        "prompt": [judge.prompt_version, _told(study, judge)],
         "rubric": rubric[0][0] if rubric else "",
         "labels": [list(row) for row in labels],
         "data": [list(row) for row in data],
         "verdicts": [list(row) for row in verdicts if row[0] not in tuned],
     }
     return {name: digest(name, value) for name, value in parts.items()}
+
+
+def _told(study: Study, judge: JudgeOf) -> str:
+    """The version of the rubric that a judge of the task is told now: another one makes another prompt, so that what
+    was measured under the old one holds no more. "" for a judge without a prompt: a rule, or one from a file."""
+    rubric = current_rubric(study, judge.task) if judge.prompt_version else None
+    return rubric.version if rubric is not None else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from judges.gate.bindings import gate_state, judges_of
 from judges.gate.full_run import pass_gate, passages_of
 from judges.gate.gate import look
 from judges.gate.thresholds import Thresholds
+from store.judge_rubrics import add_rubric, current_rubric
 from store.judging import judges_of_task
 from store.study import Study
 from tests.commands import Outcome, Overread
@@ -60,6 +61,14 @@ def test_an_open_gate_lets_the_full_run_through_and_a_label_more_closes_it(
     with Study.open(path) as study:
         judge = next(one for one in judges_of(study, "check") if one.name == "mine")
         assert gate_state(study, "check", judge.judge_id).open, "the full run itself closes nothing"
+        told = current_rubric(study, "check")
+        assert told is not None
+        byte = {language: f"{text}." for language, text in told.texts.items()}
+        add_rubric(study, "check", byte, "edited", "2027-01-01T00:00:00+00:00")
+        state = gate_state(study, "check", judge.judge_id)
+        assert not state.open and "prompt of check changed" in state.why, "one byte of what the judge is told"
+        add_rubric(study, "check", told.texts, "edited", "2027-01-02T00:00:00+00:00")
+        assert gate_state(study, "check", judge.judge_id).open, "taken back"
         study.writer.do(lambda c: c.execute("UPDATE file_labels SET value = 'wrong' WHERE rowid = 1"))
         assert not gate_state(study, "check", judge.judge_id).open
 
