@@ -50,7 +50,6 @@ def test_json_tops_up_and_streams(folder: Path) -> None:
         (["--n", "10", "--allocation", "random"], "no allocation"),
         (["--n", "10", "--reveal", "later"], "no policy"),
         (["--n", "10", "--abstained"], "stream learn"),
-        (["--n", "10", "--stream", "learn", "--abstained"], "No threshold of confidence"),
         (["--n", "10", "--clustered", "--two-stage"], "two designs"),
         (["--n", "10", "--top-up", "x", "--seed", "1"], "keeps its terms"),
         (["--n", "10", "--top-up", "x"], "no draw 'x'"),
@@ -61,6 +60,11 @@ def test_json_tops_up_and_streams(folder: Path) -> None:
 def test_what_makes_no_draw_ends_with_the_remedy(folder: Path, arguments: list[str], words: str) -> None:
     outcome = overread("sample", *arguments, cwd=folder)
     assert outcome.exit_code == 2 and words in outcome.stderr, outcome
+
+
+def test_no_item_is_left_to_people_before_a_threshold_of_confidence_is_kept(folder: Path) -> None:
+    outcome = overread("sample", "--n", "10", "--stream", "learn", "--abstained", cwd=folder)
+    assert outcome.exit_code == 3 and "No confidence is known" in outcome.stderr, outcome
 
 
 @pytest.mark.slow
