@@ -1,0 +1,156 @@
+"""Practice: what counts as settled, what a draw takes of it, whom it is not for; and that no number takes it in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planted import JUDGE, LABELS, Plant, Planted, label, plant
+
+from annotate.desk.closed import open_queue
+from annotate.desk.opening import find_draw, items_for
+from annotate.exchange.bugs import bugs_of
+from annotate.report.status import study_status
+from judges.auditing import audit_study
+from judges.collect import audit_records, blind_labels, final_labels, task_definitions
+from judges.correcting import correct_study
+from judges.drawing import Wish, draw_estimate
+from judges.gate.bindings import bindings_of, judges_of
+from judges.gate.evidence import _harmful
+from judges.label_acts import read_acts
+from judges.practice import Candidate, draw_practice, practice_order
+from judges.reading_effort import measured_pace
+from judges.retune.splits import estimate_items
+from judges.settled import settled_labels, tallies
+from store.draws import Draw
+from store.errors import UsageError
+from store.events import EventDraft, Kind
+from store.records import LabelState
+from store.study import Study
+
+WISH = Wish(9, stream="practice", seed=1)
+
+
+def say(study: Study, planted: Planted, item: str, who: str, value: str | None = None, **more: Any) -> None:
+    """One act of one person; without a value the truth."""
+    kind: Kind = more.pop("kind", "label")
+    state = LabelState(value=value or planted.truth[item], note=more.pop("note", ""), harm=more.pop("harm", ""),
+                       reference_wrong=more.pop("reference_wrong", False))  # fmt: skip
+    study.append([
+        EventDraft(kind=kind, annotator=who, item_id=item, content_hash=planted.contents[item], state=state, **more)
+    ])  # fmt: skip
+
+
+def practise(study: Study, planted: Planted, draw: Draw, who: str, **more: Any) -> list[str]:
+    """Label all that a draw serves somebody, wrongly; returns the items."""
+    items = [one.item_id for one in items_for(study, draw, "", who)]
+    for item in items:
+        wrong = next(value for value in LABELS if value != planted.truth[item])
+        say(study, planted, item, who, wrong, draw_id=draw.draw_id, round=draw.settings["round"], **more)
+    return items
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Any:
+    planted = plant(tmp_path / "s.duckdb", Plant(items=40))
+    with Study.open(planted.path) as study:
+        yield study, planted
+
+
+def test_settled_is_what_several_said_blind_or_an_adjudicator(opened: tuple[Study, Planted]) -> None:
+    study, planted = opened
+    alone, agreed, differed, decided, revised, unsaid = list(planted.truth)[:6]
+    say(study, planted, alone, "a")
+    for who in ("a", "b"):
+        say(study, planted, agreed, who, note=f"why {who}")
+        say(study, planted, revised, who)
+    say(study, planted, agreed, "b", kind="reveal", note="why b", policy="item")
+    say(study, planted, agreed, "b", kind="mark", note="the judge says Omission")
+    for item in (differed, decided):
+        say(study, planted, item, "a", "Correct", note="looks right")
+        say(study, planted, item, "b", "Omission", note="half is missing")
+    say(study, planted, decided, "c", "Omission", kind="adjudicate", note="the second half")
+    say(study, planted, revised, "c", kind="reveal", policy="item")
+    found = settled_labels(study)
+    assert set(found) == {agreed, decided, revised} and unsaid not in found
+    assert (found[agreed].value, found[agreed].agreeing, found[agreed].votes) == (planted.truth[agreed], 2, 2)
+    assert found[agreed].notes == ("why a", "why b"), "no note of a verdict that was shown"
+    assert found[decided].adjudicated and found[decided].hard and found[decided].value == "Omission"
+    assert found[decided].notes == ("the second half", "half is missing"), "only of those who gave the label"
+    assert settled_labels(study, [alone, agreed]).keys() == {agreed}
+
+
+def test_every_label_takes_its_turn_and_no_place_tells_it() -> None:
+    common = [Candidate(f"c{n}", ("qa", "Correct"), f"k{n}", noted=n == 7, hard=n == 3) for n in range(30)]
+    rare = [Candidate("o", ("qa", "Omission"), "ko", noted=False, hard=False),
+            Candidate("twin", ("qa", "Omission"), "ko", noted=False, hard=False)]  # fmt: skip
+    chosen = practice_order([*common, *rare], 4, 1)
+    assert len(chosen) == 4 and {"o", "twin"} & set(chosen) and {"c7", "c3"} < set(chosen)
+    assert not {"o", "twin"} <= set(chosen), "what reads the same is practised once"
+    used = [one._replace(used=True) if one.item_id == "c7" else one for one in common]
+    assert "c7" not in practice_order([*used, *rare], 4, 1)
+    firsts = Counter(practice_order([*common[:4], *rare], 5, seed)[0] for seed in range(60))
+    assert len(firsts) >= 5
+    assert len(practice_order(common, 99, 1)) == 30 and practice_order([], 3, 1) == []
+
+
+def test_nothing_settled_names_the_remedies_and_a_verdict_is_refused(opened: tuple[Study, Planted]) -> None:
+    study, planted = opened
+    label(study, planted, draw_estimate(study, Wish(20, seed=1), "lead").draw.draw_id)
+    with pytest.raises(UsageError, match="settled") as refused:
+        draw_practice(study, WISH, "lead")
+    assert "--unexplained" in refused.value.hint and "--annotator" in refused.value.hint
+    with pytest.raises(UsageError, match="never a verdict"):
+        draw_practice(study, replace(WISH, reveal="item"), "lead")
+
+
+def test_practice_is_for_those_who_neither_labelled_nor_await_its_items(opened: tuple[Study, Planted]) -> None:
+    study, planted = opened
+    drawn = draw_estimate(study, Wish(20, seed=1), "lead").draw
+    label(study, planted, drawn.draw_id, annotator="a")
+    label(study, planted, drawn.draw_id, 12, annotator="b")
+    made = draw_practice(study, WISH, "lead")
+    assert (made.draw.reveal, len(made.items)) == ("never", 9)
+    assert not items_for(study, made.draw, "", "a") and not items_for(study, made.draw, "", "b")
+    label(study, planted, drawn.draw_id, 1, annotator="began")
+    assert not items_for(study, made.draw, "", "began"), "they wait in a queue of theirs"
+    done = practise(study, planted, made.draw, "new")
+    assert len(done) == 9
+    left = {one.item_id for one in items_for(study, drawn, "", "new")}
+    assert len(left) == 11 and not left & set(done), "whoever saw the answer labels it nowhere else"
+    again = draw_practice(study, replace(WISH, n=12), "lead").draw
+    assert len(items_for(study, again, "", "new")) == 3 and len(items_for(study, again, "", "third")) == 12
+    for item in left:
+        say(study, planted, item, "new", draw_id=drawn.draw_id)
+    assert open_queue(study, "new") is None, "what was practised does not keep a queue open"
+    served = find_draw(study, "", "third")
+    assert served is not None and served.draw_id == drawn.draw_id, "it is served to those who ask for it"
+
+
+@pytest.mark.slow
+def test_practice_enters_no_number(opened: tuple[Study, Planted]) -> None:
+    study, planted = opened
+    drawn = draw_estimate(study, Wish(20, seed=1), "lead").draw
+    label(study, planted, drawn.draw_id, annotator="a")
+    label(study, planted, drawn.draw_id, 12, annotator="b")
+    [judge] = judges_of(study, "qa")
+
+    def numbers() -> list[Any]:
+        return [
+            blind_labels(study), final_labels(study), audit_records(study, task_definitions(study)),
+            repr(audit_study(study, depth="whole")), repr(correct_study(study, "northwind", JUDGE)),
+            bindings_of(study, judge), _harmful(study, set(planted.truth)), read_acts(study, "qa"),
+            measured_pace(study, {"qa"}), estimate_items(study, "qa"), list(bugs_of(study)), settled_labels(study),
+        ]  # fmt: skip
+
+    before = numbers()
+    made = draw_practice(study, WISH, "lead")
+    practise(study, planted, made.draw, "new", harm="serious", reference_wrong=True, active_ms=90_000)
+    for name, (then, now) in enumerate(zip(before, numbers(), strict=True)):
+        assert then == now, name
+    assert {who: tuple(one) for who, one in tallies(study, made.draw).items()} == {"new": (0, 9)}
+    people = study_status(study)["annotators"]
+    assert people["new"]["labelled"] == 0 and people["new"]["practice"] == 9 and people["a"]["practice"] == 0
