@@ -120,6 +120,8 @@ def not_to_practise(study: Study, annotator: str, draw: Draw) -> set[str]:
 
 def practised_items(study: Study, annotator: str) -> set[str]:
     """Items that a person has labelled for practice, or that read the same: they know what was settled there."""
+    if not study.rows(f"SELECT 1 FROM label_events WHERE annotator = ? AND NOT {NOT_PRACTICE} LIMIT 1", [annotator]):
+        return set()  # mostly: spares a walk over all items
     return _alike(
         study,
         f"SELECT content_hash FROM label_events WHERE annotator = ? AND NOT {NOT_PRACTICE} AND {_DECIDED}",
