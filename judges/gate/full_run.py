@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from judges.gate.bindings import GateState, gate_state
+from judges.gate.bindings import GateState, gate_state, is_renamed
 from judges.gate.recheck import Recheck, certified_of, differences, recheck
 from judges.served import is_of_family
 from store.errors import OverreadError
@@ -132,7 +132,7 @@ def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
     newest = {look.judge_id: look for look in gate_looks(study, judge.task)}
     for judge_id, record in judges_of_task(study, judge.task).items():
         look = newest.get(judge_id)
-        if judge.judge_id in newest or look is None or look.outcome == "open" or not _is_renamed(record, judge):
+        if judge.judge_id in newest or look is None or look.outcome == "open" or not is_renamed(record, judge):
             continue
         why = f"it is {record.name} under another name, for which the gate of {judge.task} is {look.outcome}"
         return Passage(judge.task, judge.name, judge.judge_id, "shut", why, look.gate_id)
@@ -143,14 +143,6 @@ def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
         why = f"its server became {record.name}, for which the gate of {judge.task} is {look.outcome}"
         return Passage(judge.task, judge.name, judge.judge_id, "shut", why, look.gate_id)
     return None
-
-
-def _is_renamed(record: JudgeRecord, judge: JudgeRecord) -> bool:
-    """Whether two names stand for one judge."""
-    known = (record.model, record.prompt_version, dict(record.parameters))
-    return bool(judge.model) and record.name != judge.name and known == (
-        judge.model, judge.prompt_version, dict(judge.parameters)
-    )  # fmt: skip
 
 
 def forced_judges(study: Study) -> dict[str, str]:
