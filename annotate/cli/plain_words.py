@@ -178,6 +178,8 @@ def lesson_lines(lesson: Lesson) -> Iterator[str]:
         yield "This item is settled no longer: people have come to differ on it."
         return
     yield f"Settled: {lesson.label}, {lesson.by}. {'It agrees with' if lesson.agrees else 'It differs from'} yours."
+    if lesson.apart:
+        yield f"Other than yours: {', '.join(lesson.apart)}."
     yield from (f"Because: {note}" for note in lesson.notes)
     if not lesson.notes:
         yield "Nobody wrote why."

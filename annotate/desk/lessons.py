@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from annotate.desk.decision_words import differs
 from annotate.desk.ledger import Reading
 from annotate.desk.verdict_view import titles
+from judges.benchmarks.decisions import VALUE, decisions_of
 from judges.settled import Settled, Tally, first_labels, is_explained, settled_labels, tally_of
 from store.draws import Draw, drawn_items
 from store.records import LabelState
@@ -18,13 +20,15 @@ class Lesson:
 
     Attributes:
         label: with its parts; "" where people have come to differ since the draw was made.
-        by: how it was settled. notes: why. agrees: whether the own label is the settled one.
+        by: how it was settled. notes: why. agrees: whether the own value is the settled one.
+        apart: titles of the parts that both gave and that differ.
     """
 
     label: str
     by: str = ""
     notes: tuple[str, ...] = ()
     agrees: bool = False
+    apart: tuple[str, ...] = ()
 
 
 class Lessons:
@@ -50,7 +54,7 @@ class Lessons:
         if found is None:
             return Lesson("")
         label = titles(reading.task, found.value, found.parts, reading.state.parts)
-        return Lesson(label, _by(found), found.notes, reading.state.value == found.value)
+        return Lesson(label, _by(found), found.notes, reading.state.value == found.value, _apart(reading, found))
 
     def take(self, item_id: str, state: LabelState) -> None:
         """A label was stored: the first one counts, it was given without the answer."""
@@ -66,3 +70,9 @@ def _by(found: Settled) -> str:
     if found.adjudicated:
         return "adjudicated" + (f", as {people} had said" if people else "")
     return f"by {people}"
+
+
+def _apart(reading: Reading, found: Settled) -> tuple[str, ...]:
+    own, parts = reading.state.parts, (one for one in decisions_of(reading.task) if one.id != VALUE)
+    both = (one for one in parts if one.id in own and one.id in found.parts)
+    return tuple(one.title for one in both if differs(one, own[one.id], found.parts[one.id]))

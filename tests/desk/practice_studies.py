@@ -12,7 +12,9 @@ from store.records import LabelState
 from store.study import Study
 from tests.desk.desk_studies import Clock, item_of, make_study, qa, sit
 
-WHY = "zqxj: the breed is another one"
+WHY = "zqxj: [@click=app.quit]the breed[/] \x1b[31mis another"
+SAFE_WHY = "zqxj: [@click=app.quit]the breed[/] ␛[31mis another"
+"""The note, and as it is shown."""
 SETTLED = ["Hallucination", "Correct", "Hallucination", "Omission"]
 """What people settled on the first items; on the fifth they differ."""
 

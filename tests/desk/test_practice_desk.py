@@ -10,6 +10,7 @@ import pytest
 from annotate.desk.lessons import Lesson
 from annotate.desk.reading import sections_for
 from annotate.desk.whole_text import whole_text
+from annotate.tui.screens.label.pane import lesson_lines
 from annotate.tui.screens.label.state import PRACTICE, header
 from annotate.tui.widgets.spans import text_of
 from store.errors import SaveError, UsageError
@@ -17,7 +18,7 @@ from store.events import PRACTICE as PRACTICE_ROUND
 from store.events import EventDraft
 from store.records import LabelState
 from store.study import Study
-from tests.desk.desk_studies import events, item_of, press, sit
+from tests.desk.desk_studies import accuracy, events, item_of, make_study, press, sit
 from tests.desk.practice_studies import WHY, begin, other, practice_draw, settled_here, settled_study
 from tests.desk.test_save_errors import full_journal
 
@@ -90,3 +91,16 @@ def test_the_experts_have_nothing_to_practise(study: Study) -> None:
         sit(study, annotator="expert 1", draw=draw)
     assert "practice comes first" in refused.value.detail
     assert item_of(4) not in {item.item_id for item in sit(study, annotator="new", draw=draw).queue.items}
+
+
+def test_parts_that_differ_are_named(tmp_path: Path) -> None:
+    with make_study(tmp_path / "p.duckdb", [accuracy() for _ in range(2)]) as study:
+        for who in ("expert 1", "expert 2"):
+            expert = sit(study, "never", annotator=who)
+            for _ in range(2):
+                press(expert, "a", "i")
+        desk = begin(study)
+        press(desk, "o", "a")
+        lesson = desk.lesson()
+        assert lesson is not None and lesson.agrees and len(lesson.apart) == 1
+        assert lesson.apart[0] in text_of(lesson_lines(lesson)[0])

@@ -30,6 +30,7 @@ from store.errors import UsageError
 from store.events import EventDraft, Kind
 from store.records import LabelState
 from store.study import Study
+from tests.commands import Overread
 
 WISH = Wish(9, stream="practice", seed=1)
 
@@ -81,6 +82,24 @@ def test_settled_is_what_several_said_blind_or_an_adjudicator(opened: tuple[Stud
     assert found[decided].adjudicated and found[decided].hard and found[decided].value == "Omission"
     assert found[decided].notes == ("the second half", "half is missing"), "only of those who gave the label"
     assert settled_labels(study, [alone, agreed]).keys() == {agreed}
+
+
+@pytest.mark.parametrize(("mode", "notes"), [("blind", ("why",)), ("", ())])
+def test_a_file_that_names_no_mode_settles_and_tells_no_note(
+    opened: tuple[Study, Planted], mode: str, notes: tuple[str, ...]
+) -> None:
+    study, planted = opened
+    item = next(iter(planted.truth))
+    study.writer.do(lambda connection: connection.execute(
+        """INSERT INTO file_labels BY NAME SELECT * REPLACE (? AS mode), '{}' AS parts, '[]' AS tags, 'why' AS note,
+            false AS unsure, '' AS harm, '' AS cannot_judge, false AS reference_wrong, '' AS right_answer,
+            '[]' AS evidence, false AS skipped, false AS flagged, true AS adjudicated, '' AS happened_at,
+            '' AS sampled, '' AS import_id
+        FROM (SELECT ? AS item_id, ? AS content_hash, 'gold' AS annotator, 'Correct' AS value, '' AS mode)""",
+        [mode, item, planted.contents[item]],
+    ))  # fmt: skip
+    [found] = settled_labels(study).values()
+    assert (found.value, found.adjudicated, found.notes) == ("Correct", True, notes)
 
 
 def test_every_label_takes_its_turn_and_no_place_tells_it() -> None:
@@ -154,3 +173,23 @@ def test_practice_enters_no_number(opened: tuple[Study, Planted]) -> None:
     assert {who: tuple(one) for who, one in tallies(study, made.draw).items()} == {"new": (0, 9)}
     people = study_status(study)["annotators"]
     assert people["new"]["labelled"] == 0 and people["new"]["practice"] == 9 and people["a"]["practice"] == 0
+
+
+@pytest.mark.slow
+def test_a_beginner_practises_line_by_line_and_the_status_tells_how_it_went(tmp_path: Path) -> None:
+    overread, planted = Overread(), plant(tmp_path / "s.duckdb", Plant(items=20))
+    refused = overread("sample", "--n", "4", "--stream", "practice", cwd=tmp_path)
+    assert refused.exit_code == 2 and "--unexplained" in refused.stderr, refused
+    with Study.open(planted.path) as study:
+        for item in list(planted.truth)[:10]:
+            for who in ("a", "b"):
+                say(study, planted, item, who, note="why")
+    made = overread("sample", "--n", "4", "--stream", "practice", cwd=tmp_path).stdout
+    assert "People have settled 10 items. Of the 4 drawn 4 have a note" in made and "Hallucination" not in made
+    draw = made.split("label --draw ")[1].split()[0]
+    told = overread("label", "--plain", "--annotator", "new", "--draw", draw, cwd=tmp_path, stdin="c\n\n" * 4).stdout
+    assert told.count("Because: why") == 4 and JUDGE not in told
+    right = told.count("It agrees with yours.")
+    assert f"Practice: {right} of 4 as settled" in told
+    status = overread("status", cwd=tmp_path).stdout
+    assert f"new: {right} of 4 as settled" in status and "new: 0 labelled (4 practice)" in status

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.desk.desk_studies import JUDGE, RATIONALE
-from tests.desk.practice_studies import WHY, other, practice_draw, settled_here, settled_study
+from tests.desk.practice_studies import SAFE_WHY, other, practice_draw, settled_here, settled_study
 from tests.tui.desk_pilot import NARROW, WIDE, at_desk
 
 BEFORE = ("j", "v", "pagedown", "g", "q", "?", "q", "w", "d", "/", "t", "enter", "s", "left", "u")
@@ -26,7 +26,7 @@ async def test_the_answer_is_on_the_screen_after_the_label(tmp_path: Path, size:
             await person.press(other(value))
             assert f"Settled  {value}   ≠ differs" in person.row("Settled") and "zqxj" in person.screen
             await person.press("j")
-            assert "What people settled" in person.screen and WHY in person.screen
+            assert "What people settled" in person.screen and SAFE_WHY in person.screen
             await person.press("q", "enter")
             assert "zqxj" not in person.screen and "2 / 4" in person.screen
             for _ in range(3):

@@ -209,10 +209,12 @@ def lesson_lines(lesson: Lesson, longest: int = LONGEST_RATIONALE) -> list[Line]
     head: Line = [Span("Settled  ", "title")]
     if not lesson.label:
         return [[*head, Span("no longer: people have come to differ on it", "muted")]]
-    sign = Span("   = agrees", "muted") if lesson.agrees else Span("   ≠ differs", "differs")
+    sign = [Span("   = agrees", "muted") if lesson.agrees else Span("   ≠ differs", "differs")]
+    if lesson.apart:
+        sign.append(Span(f"   ≠ {safe_line(', '.join(lesson.apart), 80)}", "differs"))
     notes: list[Line] = [[Span(f"  “{safe_line(note, longest)}”")] for note in lesson.notes]
     return [
-        [*head, Span(safe_line(lesson.label, 80), "judge"), sign, Span(f"   {lesson.by}", "muted")],
+        [*head, Span(safe_line(lesson.label, 80), "judge"), *sign, Span(f"   {lesson.by}", "muted")],
         *(notes or [[Span("  nobody wrote why", "muted")]]),
     ]
 
