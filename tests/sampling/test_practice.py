@@ -11,7 +11,7 @@ import pytest
 from planted import JUDGE, LABELS, Plant, Planted, label, plant
 
 from annotate.desk.closed import open_queue
-from annotate.desk.opening import find_draw, items_for
+from annotate.desk.opening import find_draw, items_for, make_draw
 from annotate.exchange.bugs import bugs_of
 from annotate.report.status import study_status
 from judges.auditing import audit_study
@@ -21,6 +21,7 @@ from judges.drawing import Wish, draw_estimate
 from judges.gate.bindings import bindings_of, judges_of
 from judges.gate.evidence import _harmful
 from judges.label_acts import read_acts
+from judges.learning_draws import draw_unexplained
 from judges.practice import Candidate, draw_practice, practice_order
 from judges.reading_effort import measured_pace
 from judges.retune.splits import estimate_items
@@ -28,6 +29,7 @@ from judges.settled import settled_labels, tallies
 from store.draws import Draw
 from store.errors import UsageError
 from store.events import EventDraft, Kind
+from store.judging import labels_of_judge
 from store.records import LabelState
 from store.study import Study
 from tests.commands import Overread
@@ -152,8 +154,8 @@ def test_practice_is_for_those_who_neither_labelled_nor_await_its_items(opened: 
 @pytest.mark.slow
 def test_practice_enters_no_number(opened: tuple[Study, Planted]) -> None:
     study, planted = opened
-    drawn = draw_estimate(study, Wish(20, seed=1), "lead").draw
-    label(study, planted, drawn.draw_id, annotator="a")
+    drawn = make_draw(study, "", "never", 1, "lead")
+    label(study, planted, drawn.draw_id, 20, annotator="a")
     label(study, planted, drawn.draw_id, 12, annotator="b")
     [judge] = judges_of(study, "qa")
 
@@ -163,11 +165,15 @@ def test_practice_enters_no_number(opened: tuple[Study, Planted]) -> None:
             repr(audit_study(study, depth="whole")), repr(correct_study(study, "northwind", JUDGE)),
             bindings_of(study, judge), _harmful(study, set(planted.truth)), read_acts(study, "qa"),
             measured_pace(study, {"qa"}), estimate_items(study, "qa"), list(bugs_of(study)), settled_labels(study),
+            labels_of_judge(study, judge.judge_id),
         ]  # fmt: skip
 
     before = numbers()
     made = draw_practice(study, WISH, "lead")
     practise(study, planted, made.draw, "new", harm="serious", reference_wrong=True, active_ms=90_000)
+    unexplained = draw_unexplained(study, replace(WISH, n=5), "lead").draw
+    practise(study, planted, unexplained, "third", kind="reveal", policy="item")
+    assert len(practise(study, planted, unexplained, "third", kind="revise")) == 5, "after the verdict was shown"
     for name, (then, now) in enumerate(zip(before, numbers(), strict=True)):
         assert then == now, name
     assert {who: tuple(one) for who, one in tallies(study, made.draw).items()} == {"new": (0, 9)}
