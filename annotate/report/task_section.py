@@ -179,7 +179,7 @@ def _cases(facts: Facts, one: Judged) -> Iterator[Block]:
     hidden = hidden_disagreements(facts, one.task, one.judge)
     if hidden:
         yield Paragraph(
-            f"{count(hidden, 'more case')} left out: the verdict stays hidden from the annotator who made this report.",
+            f"{count(hidden, 'more case')} left out: whoever made this report is not to see the verdict, or not yet.",
             "small",
         )
     if not found:
