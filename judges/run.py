@@ -50,6 +50,8 @@ SAME_INPUT = "same_input"
 """Route of a verdict taken over from an item with the identical input."""
 
 _PAGE = 256
+_RENEW = 2048
+"""Verdicts after which the study gives back the memory that storing them took."""
 _MOST_WAITING = 2000
 """Verdicts that may wait to be stored before no more are asked for."""
 
@@ -216,6 +218,7 @@ class JudgeRun:
         self._stored: asyncio.Queue[tuple[Judged, asyncio.Future[None]]] = asyncio.Queue()
         self._fault: BaseException | None = None
         self._at_cap = False
+        self._renewed = 0
 
     def stop(self) -> None:
         """Send no further call; those on their way are waited for and stored."""
@@ -519,6 +522,7 @@ class JudgeRun:
                 jobs = page.result()[1]
                 last = items[-1]
                 after = PageKey(last.system, last.position, last.item_id)
+                await self._renew()
                 page = asyncio.create_task(asyncio.to_thread(self._page, after))
                 known = await asyncio.to_thread(self._known, jobs)
                 for job in jobs:
@@ -527,6 +531,11 @@ class JudgeRun:
         finally:
             with contextlib.suppress(Exception):
                 await page  # a thread cannot be cancelled, and the study may be closed next
+
+    async def _renew(self) -> None:
+        """Between two pages, when this run reads nothing; while somebody else reads, the next page tries again."""
+        if self.state.done - self._renewed >= _RENEW and await asyncio.to_thread(self.study.renew):
+            self._renewed = self.state.done
 
     def _page(self, after: PageKey) -> tuple[list[StoredItem], list[Job]]:
         scope = self.scope

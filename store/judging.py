@@ -211,7 +211,7 @@ def begin_run(study: Study, run_id: str, task: str, judge_id: str, settings: Map
 
     From here on the log is folded into the file early: what it holds is in memory as well, and would grow with the run.
     """
-    study.writer.do(lambda connection: connection.execute(f"SET GLOBAL wal_autocheckpoint = '{_LOG}'"), urgent=False)
+    study.limit_log(_LOG)
     members = {"run_id": run_id, "task": task, "judge_id": judge_id, "settings": canonical_json(dict(settings)),
                "started_at": at}  # fmt: skip
     _keep(study, RUN, members)

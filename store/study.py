@@ -208,8 +208,9 @@ class Study:
                 self._paid_calls.keep(connection, lines)
             return result
 
-        def told_whole(connection: Any) -> Result:
+        def told_whole(_: Any) -> Result:
             with told(self.path):
+                connection = self._database.ready()
                 return in_transaction(connection, lambda: whole(connection))
 
         return self.writer.submit(told_whole, urgent=False)
@@ -246,6 +247,20 @@ class Study:
         """The journal's records of one type, oldest first."""
         rows = self.rows("SELECT body FROM journal_records WHERE type = ? ORDER BY rowid", [kind])
         return [json.loads(row[0]) for row in rows]
+
+    def renew(self) -> bool:
+        """Have DuckDB give back the memory that it gathers while a study is open; long work asks for it now and then.
+
+        Not done where somebody reads at this moment, for readers are never cut off; says whether it was.
+
+        Raises:
+            StudyLockedError: a program that is none of ours took the file in that moment. NotWrittenError.
+        """
+        return self.writer.do(lambda _: self._database.renew(), urgent=False)
+
+    def limit_log(self, size: str) -> None:
+        """Fold the write-ahead log into the file whenever it is as large as this ("4MB")."""
+        self.writer.do(lambda _: self._database.limit_log(size), urgent=False)
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the file.

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from judges import run as run_module
 from judges.collect import task_definitions
 from judges.drift import compare_judges
 from judges.run import JudgeRun, Scope
@@ -284,3 +286,41 @@ def test_a_run_that_is_stopped_has_stored_all_that_it_counted(tmp_path: Path) ->
         run = asyncio.run(_stopped_after(study, server, 12))
         assert fates(study) == {"CORRECT": run.state.judged}
         assert server.count == run.state.judged < 60
+
+
+def test_a_run_opens_the_study_anew_and_cuts_off_nobody_who_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module, "_PAGE", 4)
+    monkeypatch.setattr(run_module, "_RENEW", 8)
+    begun, go = threading.Event(), threading.Event()
+    found: list[Any] = []
+    answers: list[bool] = []
+
+    def read_on() -> None:
+        stream = study.stream("SELECT item_id FROM items", batch=7)
+        found.append(next(stream))
+        begun.set()
+        go.wait(30)
+        found.extend(stream)
+
+    def renew() -> bool:
+        answers.append(whole())
+        if len(answers) == 2:
+            go.set()
+            reader.join(30)
+        return answers[-1]
+
+    with Study.open(make_study(tmp_path, rows(60))) as study, serving(always("CORRECT")) as server:
+        whole = study.renew
+        monkeypatch.setattr(study, "renew", renew)
+        usual = study.rows(limit := "SELECT current_setting('wal_autocheckpoint')")
+        reader = threading.Thread(target=read_on)
+        reader.start()
+        begun.wait(30)
+        result = judge(study, server, concurrency=2)
+        assert (result.outcome, fates(study), server.count) == ("done", {"CORRECT": 60}, 60)
+        assert len(found) == 60, "the reader got all its rows"
+        assert answers[:2] == [False, False], "while it was in the middle of them"
+        assert len(answers) > 3 and all(answers[2:])
+        assert study.rows(limit) != usual, "the log stays short"

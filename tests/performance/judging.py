@@ -3,8 +3,8 @@
     python -m tests.performance.judging --items 20000 --concurrency 64 --latency 0.5
     python -m tests.performance.judging --halumem-long --items 118000 --latency 0.05
 
-The first judges a table in this process: throughput against concurrency / latency, memory after a fifth of the run and
-at its end, and calls. The second imports a run of the shape of HaluMem-Long with the real command, has the real command
+The first judges a table in this process: throughput against concurrency / latency, memory at each fifth of the run, and
+calls. The second imports a run of the shape of HaluMem-Long with the real command, has the real command
 judge all of it, and looks at it from outside: verdicts a second and memory at each fifth.
 """
 
@@ -115,7 +115,8 @@ def main() -> None:
         calls = stats(address)["count"]
     rate, ideal = given.items / seconds, given.concurrency / given.latency
     print(f"{given.items:,} items in {seconds:.1f} s: {rate:.1f}/s, {100 * rate / ideal:.1f} % of {ideal:.0f}/s")
-    print(f"memory: {memory[len(memory) // 5] / 1024:.0f} MB after a fifth, {memory[-1] / 1024:.0f} MB at the end")
+    fifths = [memory[len(memory) * fifth // 5] for fifth in range(1, 5)]
+    print(f"memory at fifths: {'/'.join(f'{size / 1024:.0f}' for size in [*fifths, memory[-1]])} MB")
     print(f"calls: {calls:,}")
 
 
