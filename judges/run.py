@@ -217,7 +217,7 @@ class JudgeRun:
         self._known_judges: set[str] = {asker.judge.judge_id}
         self._stored: asyncio.Queue[tuple[Judged, asyncio.Future[None]]] = asyncio.Queue()
         self._fault: BaseException | None = None
-        self._at_cap = False
+        self._at_cap = self._answered_by_server = False
         self._renewed = 0
 
     def stop(self) -> None:
@@ -281,7 +281,8 @@ class JudgeRun:
                     break
                 self._start(job)
         await self._drain()
-        await self._after_changes()
+        if await self._after_changes() and not self._at_cap:
+            await self._take_up_anchors()
         self._raise_fault()
 
     async def _has_room(self, most: float) -> bool:
@@ -328,6 +329,7 @@ class JudgeRun:
         try:
             outcome = await self.asker.ask(job.prepared, job.repetition)
             served = served_by_answer(outcome.answer)
+            self._answered_by_server |= served is not None
             if served is not None and not self.family.is_known(served):
                 self._changed.append(served)  # what it said is paid for: it is stored, and no more is asked for a while
             await self._settle(job, outcome)
@@ -427,6 +429,22 @@ class JudgeRun:
         if self._refusal is not None:
             self._stop.set()
         return True
+
+    async def _take_up_anchors(self) -> None:
+        """Go on with the anchors of a server that an earlier run met and then ended, though no item is left.
+
+        Whether it is that server that answers now, the first anchor tells.
+        """
+        for served, record in self.family.unsettled:
+            before = [judge_id for judge_id in self.family.judge_ids if judge_id != record.judge_id]
+            jobs = await asyncio.to_thread(self._anchors, record, before)
+            if not jobs:
+                self._changed.append(served)
+            elif not self._answered_by_server and await self._has_room(jobs[0].prepared.most):
+                self._start(jobs[0])
+                await self._drain()
+            if not await self._after_changes():
+                return
 
     async def _judge_anchors(self, record: JudgeRecord, before: Sequence[str]) -> bool:
         """Have `record` judge what it has not judged of the anchors, identical inputs once; False when that stopped."""

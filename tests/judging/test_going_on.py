@@ -181,6 +181,32 @@ def test_a_run_that_ends_amid_the_anchors_judges_the_rest_when_it_meets_that_ser
         assert judge(study, server).changes == () and server.count == 22
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_anchors_are_judged_to_the_end_though_no_item_is_left(tmp_path: Path, killed: bool) -> None:
+    """The run ends at the cap, or is lost when the anchors are judged and before that is written."""
+    with (
+        Study.open(make_study(tmp_path, rows(9))) as study,
+        serving(changing(8, always("CORRECT"), model="test-model-2")) as server,
+    ):
+        if killed:
+            judge(study, server, concurrency=1)
+            study.writer.do(lambda connection: connection.execute("UPDATE runs SET counts = '{}', outcome = ''"))
+        else:
+            assert judge(study, server, concurrency=1, max_cost=0.06).outcome == "cap"
+        asked = server.count
+        server.script, usual = always("CORRECT"), server.script
+        back = judge(study, server, concurrency=1)
+        assert (server.count - asked, back.changes == ()) == ((0, False) if killed else (1, True)), "another answers"
+        server.script = usual
+        result = judge(study, server, concurrency=1)
+        if not killed:
+            [(_, drift)] = result.changes
+            assert (drift.both, result.state.before, result.state.left) == (8, 9, 0)
+            assert server.count == 9 + 8 + 1, "no anchor was paid for twice"
+        asked = server.count
+        assert judge(study, server).changes == () and server.count == asked
+
+
 def test_a_server_that_changes_again_amid_the_anchors_is_taken_up_too(tmp_path: Path) -> None:
     models = ["m1"] * 6 + ["m2"] * 3
 
