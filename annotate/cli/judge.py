@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
@@ -11,7 +12,7 @@ import typer
 from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from annotate.cli.full_run import FullRunGate
     from judges.backends.answer import AnswerFormat
@@ -633,9 +634,20 @@ def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, split
             f" no verdict: {kinds or 'none'}; {one.unanswered:,} not answered, {one.stale:,} on items that changed;"
             f" {_money(one.cost)}"
         )
-    _print(as_json, {"batches": [one.as_json() for one in found]}, lines)
+    others = {name: model for one in found for name, model in one.others.items()}
+    _print(as_json, {"batches": [one.as_json() for one in found]}, [*lines, *_other_server_lines(others)])
     if any(one.problems for one in found):
         raise typer.Exit(EXIT_NO)
+
+
+def _other_server_lines(others: Mapping[str, str]) -> list[str]:
+    """What to run where a batch was answered by another server than the judge's first."""
+    return [
+        f"{name} is another server than before and counts as a judge of its own. Whether that matters is not known yet:"
+        f" overread judge --model {shlex.quote(model)}, with the options of --batch-out, judges the labelled items with"
+        " it again."
+        for name, model in sorted(others.items())
+    ]
 
 
 # Comparing
