@@ -66,6 +66,7 @@ class RunState:
         given: needed no call. anchors: judged again because the server changed, beside the slots; read or failed.
         failures: kind → count. skipped: cannot be judged. requests: sent, retries included.
         flagged: items whose text tries to steer a judge. running: calls on their way. limit: how many may be.
+        spent: dollars, None where nobody knows the price. unsure: what calls without an answer may have cost beside it.
         note: what is going on, when it is not simply judging.
     """
 
@@ -83,6 +84,7 @@ class RunState:
     requests: int = 0
     running: int = 0
     spent: float | None = None
+    unsure: float = 0.0
     cap: float | None = None
     tokens_in: int = 0
     tokens_out: int = 0
@@ -138,7 +140,8 @@ class RunResult:
             "slots": state.slots, "before": state.before, "judged": state.judged, "kept": state.kept,
             "linked": state.linked, "given": state.given, "anchors": state.anchors, "skipped": state.skipped,
             "failures": dict(sorted(state.failures.items())), "left": state.left, "requests": state.requests,
-            "tokens_in": state.tokens_in, "tokens_out": state.tokens_out, "cost": state.spent, "cap": state.cap,
+            "tokens_in": state.tokens_in, "tokens_out": state.tokens_out, "cost": state.spent,
+            "may_have_cost": state.unsure, "cap": state.cap,
             "flagged": state.flagged,
             "without_rationale": state.silent,
             "changes": [{"judge": name, "anchors": drift.as_json()} for name, drift in self.changes],
@@ -201,9 +204,9 @@ class JudgeRun:
         self._refusal: OverreadError | None = None
         self._store_judged = store
         budget = asker.budget
-        self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent)
+        self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent, budget.unsure)
         self.state = RunState(
-            cap=None if budget.cap is None else budget.cap - budget.spent,
+            cap=None if budget.cap is None else budget.cap - budget.spent - budget.unsure,
             spent=None if budget.price is None else 0.0,
         )
         self.run_id = secrets.token_hex(8)
@@ -384,10 +387,11 @@ class JudgeRun:
 
     def _count_calls(self) -> None:
         """What this run has used: server and budget may be shared with earlier runs."""
-        budget, (requests, tokens_in, tokens_out, spent) = self.asker.budget, self._earlier
+        budget, (requests, tokens_in, tokens_out, spent, unsure) = self.asker.budget, self._earlier
         self.state.requests = self.asker.requests - requests
         self.state.tokens_in, self.state.tokens_out = budget.tokens_in - tokens_in, budget.tokens_out - tokens_out
         self.state.spent = budget.spent - spent if budget.price is not None else None
+        self.state.unsure = budget.unsure - unsure
 
     # A server that changed
 

@@ -532,8 +532,10 @@ def result_lines(study: Study, result: RunResult) -> Sequence[str]:
 
 
 def _spent(state: RunState) -> str:
+    from judges.backends.prices import unsure_words
+
     tokens = f"{state.tokens_in:,} tokens in, {state.tokens_out:,} out"
-    return tokens if state.spent is None else f"{tokens}, {_money(state.spent)}"
+    return tokens if state.spent is None else f"{tokens}, {_money(state.spent)}{unsure_words(state.unsure)}"
 
 
 def _money(amount: float | None) -> str:

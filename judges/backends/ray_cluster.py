@@ -18,7 +18,7 @@ import socket
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -328,8 +328,8 @@ class RayBackend:
         """Requests that workers have told of, retries included."""
         return self._lost_requests + sum(hand.requests for hand in self._hands)
 
-    async def ask(self, question: Question) -> Answer:
-        """Have a worker ask; see `ChatBackend.ask`.
+    async def ask(self, question: Question, again: Callable[[], bool] = lambda: True) -> Answer:  # noqa: ARG002
+        """Have a worker ask; see `ChatBackend.ask`. A worker cannot ask back: `Transport.resend` says it once for all.
 
         Raises:
             ServerUnusableError: the server cannot be used, or no worker is left. OverreadError: no worker came up.
