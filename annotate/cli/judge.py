@@ -100,6 +100,7 @@ def judge(
     from annotate.cli.main import study_path
     from annotate.cli.study import tell_notices
     from judges.setup import JudgeOptions, require_name
+    from store.heaps import share_heaps
     from store.study import Study
 
     model, name = require_name("--model", model), require_name("--name", name)
@@ -113,6 +114,7 @@ def judge(
     others = {"--gguf": gguf, "--rule": rule, "--embedding": embedding, "--panel": panel, "--compare": compare,
               "--batch-out": batch_out, "--batch-in": batch_in}  # fmt: skip
     require_engine(engine, ray_address, workers, [option for option, value in others.items() if value])
+    share_heaps()
     with Study.open(study_path(context)) as study:
         tell_notices(study)
         take_in_lost_shards(study)

@@ -22,6 +22,7 @@ from pathlib import Path
 from judges.collect import task_definitions
 from judges.run import JudgeRun, Scope
 from judges.setup import JudgeOptions, chat_backend, make_askers, make_budget
+from store.heaps import share_heaps
 from store.items import count_items
 from store.study import Study
 from tests.commands import ROOT, overread_command, overread_environment
@@ -105,6 +106,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.5)
     parser.add_argument("--halumem-long", action="store_true")
     given, _ = parser.parse_known_args()
+    share_heaps()  # as the command does
     if given.halumem_long:
         with tempfile.TemporaryDirectory() as folder, server_process(given.latency) as address:
             watch_command(make_long_study(Path(folder), given.items), address, given.concurrency)
