@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from contextlib import contextmanager
 from pathlib import Path
@@ -132,6 +133,8 @@ def judge(
             return
         if not model and not rule and gguf is None:
             raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
+        if drift:
+            name = name_beside(study, chosen, drift, name, model)
         at_a_time = concurrency or default_concurrency(gguf)
         options = JudgeOptions(
             model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort,
@@ -563,7 +566,7 @@ def panel_lines(found: Sequence[PanelResult]) -> list[str]:
     """What a panel came to, in sentences."""
     return [
         f"{one.task}, judged by {one.judge}: {one.decided:,} with a majority, divided on {one.divided:,}"
-        + (f"; {one.absent:,} items lack a member's verdict" if one.absent else "")
+        + (f"; without a verdict of all members: {one.absent:,}" if one.absent else "")
         for one in found
     ]
 
@@ -657,20 +660,46 @@ def _other_server_lines(others: Mapping[str, str]) -> list[str]:
 # Comparing
 
 
+def name_beside(study: Study, tasks: Sequence[TaskDefinition], before: str, name: str, model: str) -> str:
+    """The name for the judge that is to be compared with `before`: a day's own where it would be the same one, which
+    has its verdicts and would be asked nothing.
+
+    Raises:
+        UsageError: there is no judge `before`, or it bears the name that was asked for.
+        NotEnoughError: nobody labelled an item.
+    """
+    from judges.drift import require_labels
+    from store.study import now
+
+    _require_judges(study, before)
+    if name == before:
+        raise UsageError("A judge is not compared with itself.", "", "Say another --name, or none.")
+    require_labels(study, [task.task for task in tasks])
+    usual = re.fullmatch(rf"{re.escape(model.rsplit('/', 1)[-1])}( \(\d+\))?", before)
+    return name or (f"{before} on {now():%Y-%m-%d}" if usual else "")
+
+
+def _require_judges(study: Study, *names: str) -> None:
+    from store.items import judges
+
+    known = judges(study)
+    for name in names:
+        if name not in known:
+            raise UsageError(f"There is no judge {name!r}.", "", f"There is: {', '.join(known) or 'none yet'}.")
+
+
 def comparison(study: Study, tasks: Sequence[TaskDefinition], before: str, after: str) -> dict[str, Any]:
     """Task → how two judges compare, for the tasks that both judged.
 
     Raises:
-        UsageError: there is no judge of that name.
+        UsageError: there is no judge of that name, or it is the same one.
     """
     from judges.drift import compare_judges
-    from store.items import judges
     from store.judging import judges_of_task
 
-    known = judges(study)
-    for name in (before, after):
-        if name not in known:
-            raise UsageError(f"There is no judge {name!r}.", "", f"There is: {', '.join(known) or 'none yet'}.")
+    _require_judges(study, before, after)
+    if before == after:
+        raise UsageError("A judge is not compared with itself.", "", "Name two: --compare A B")
     found: dict[str, Any] = {}
     for task in tasks:
         ids = {name: [i for i, judge in judges_of_task(study, task.task).items() if judge.name == name]

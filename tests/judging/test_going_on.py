@@ -21,9 +21,10 @@ import pytest
 
 from judges import run as run_module
 from judges.collect import task_definitions
-from judges.drift import compare_judges
+from judges.drift import compare_judges, require_labels
 from judges.run import JudgeRun, Scope
 from judges.setup import chat_backend, make_askers, make_budget
+from store.errors import NotEnoughError
 from store.repair import rebuild
 from store.study import Study
 from tests.commands import ROOT, overread_command, overread_environment
@@ -283,6 +284,24 @@ def test_drift_is_told_by_mcnemar_on_the_labelled_items(tmp_path: Path) -> None:
     assert (drift.anchors, drift.right_before, drift.right_after) == (12, 0, 12)
     assert drift.p == pytest.approx(2 * 0.5**12)
     assert "a change" in drift.words and "12 better" in drift.words
+
+
+def test_what_failed_and_what_too_few_anchors_can_show_is_told(tmp_path: Path) -> None:
+    with Study.open(make_study(tmp_path, [*rows(5), {**rows(6)[5], "human": []}])) as study:
+        with pytest.raises(NotEnoughError):
+            require_labels(study, ["other"])
+        require_labels(study, ["qa"])
+        with serving(always("CORRECT")) as server:
+            judge(study, server, model="old")
+            server.script = lambda request: Reply(
+                completion(verdict("?" if "Question 0?" in request.text else "INCORRECT"))
+            )
+            judge(study, server, model="new")
+        ids = dict(study.rows("SELECT name, judge_id FROM judges"))
+        drift = compare_judges(study, "qa", [ids["old"]], [ids["new"]])
+    assert (drift.both, drift.failed, drift.anchors, drift.same) == (5, 1, 4, 0)
+    assert "not counted: 1 where one of them gave no label" in drift.words
+    assert "too few to show a change: it takes 6" in drift.words and "could not be chance" not in drift.words
 
 
 # Stopping from within, and memory
