@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from judges.backends.answer import Answer, ModelSettings, Question
-from judges.backends.prices import Budget
+from judges.backends.prices import Budget, Claim
 from judges.menu import schema_of
 from judges.rubric import JudgePrompt, Prompt
 from judges.verdict_reader import Reading, read_answer
@@ -125,7 +125,7 @@ class Backend(Protocol):
         """Requests sent so far, retries included."""
         ...
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: Question, again: Callable[[], bool] = ...) -> Answer:
         """See `ChatBackend.ask`."""
         ...
 
@@ -192,12 +192,12 @@ class ChatAsker:
         assert self._backend is not None
         prompt: Prompt = prepared.content
         questions = [self.question(prompt, repetition, sample) for sample in range(self.samples)]
-        answers = await _all(self._backend, questions)
-        outcomes = [self._read(answer, prompt, prepared.most / self.samples) for answer in answers]
+        most = prepared.most / self.samples
+        outcomes = await _all([self._one(self._backend, question, prompt, most) for question in questions])
         return outcomes[0] if self.samples == 1 else vote(outcomes)
 
-    def _read(self, answer: Answer, prompt: Prompt, most: float) -> Outcome:
-        cost = self.budget.settle(most, answer.tokens_in, answer.tokens_out, answered=not answer.failure)
+    async def _one(self, backend: Backend, question: Question, prompt: Prompt, most: float) -> Outcome:
+        answer, cost = await ask_paid(backend, question, self.budget, most)
         return outcome_of(answer, prompt, cost)
 
     async def close(self) -> None:
@@ -220,10 +220,23 @@ SCHEMA_BYTES = 2048
 """What a server may add to a prompt of its own: chat marks and the schema."""
 
 
-async def _all(backend: Backend, questions: Sequence[Question]) -> list[Answer]:
-    if len(questions) == 1:
-        return [await backend.ask(questions[0])]
-    return list(await asyncio.gather(*(backend.ask(question) for question in questions)))
+async def _all(calls: Sequence[Coroutine[Any, Any, Outcome]]) -> list[Outcome]:
+    return [await calls[0]] if len(calls) == 1 else list(await asyncio.gather(*calls))
+
+
+async def ask_paid(backend: Backend, question: Question, budget: Budget, most: float) -> tuple[Answer, float | None]:
+    """The answer to a question and what it cost, None where that is not known; `most` is reserved for it already.
+
+    Raises:
+        ServerUnusableError: the server cannot be used.
+    """
+    claim = Claim(budget, most)
+    try:
+        answer = await backend.ask(question, claim.again)
+    except asyncio.CancelledError:
+        claim.give_up()
+        raise
+    return answer, claim.settle(answer)
 
 
 def outcome_of(answer: Answer, prompt: Prompt, cost: float | None) -> Outcome:

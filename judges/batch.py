@@ -177,6 +177,7 @@ class BatchIn:
         judged, linked: verdicts that are new. same: slots that had a verdict already. failures: kind → count.
         unanswered: calls that the batch did not get to; their slots stay open.
         stale: answers on items that have changed since. problems: lines that cannot be read or are not ours.
+        others: judge → model asked for, of servers that are not the judge's first and whose anchors nobody judged.
     """
 
     judged: int = 0
@@ -187,12 +188,13 @@ class BatchIn:
     failures: Counter[str] = field(default_factory=Counter)
     cost: float | None = None
     problems: list[Problem] = field(default_factory=list)
+    others: dict[str, str] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         return {
             "judged": self.judged, "linked": self.linked, "same": self.same, "unanswered": self.unanswered,
             "stale": self.stale, "failures": dict(sorted(self.failures.items())), "cost": self.cost,
-            "bad_lines": len(self.problems),
+            "bad_lines": len(self.problems), "other_servers": sorted(self.others),
         }  # fmt: skip
 
 
@@ -223,6 +225,7 @@ def read_batch(study: Study, path: Path, budget_of: Any, split_by: SplitBy = "fi
     reader.take(chunk, path, found)
     costs = [budget.spent for budget in reader.budgets.values() if budget.price is not None]
     found.cost = sum(costs) if costs else None
+    found.others = reader.others
     return found
 
 
@@ -268,6 +271,12 @@ class _Reader:
         self._prompts: dict[str, JudgePrompt] = {}
         self._families: dict[str, Family] = {}
         self._judges: dict[str, dict[str, JudgeRecord]] = {}
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The judges that servers became, by name, as far as no run has judged the labelled items with them again."""
+        families = [Family(self.study, family.base, self._split_by) for family in self._families.values()]
+        return {judge.name: judge.model for family in families for _, judge in family.unsettled}
 
     def take(self, lines: Sequence[_Line], path: Path, found: BatchIn) -> None:
         """Store what these lines say."""

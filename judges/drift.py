@@ -7,11 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from judges.collect import blind_labels
+from store.errors import NotEnoughError
 from store.judging import labels_of_judge
 from store.study import Study
 
 MOST_ANCHORS = 200
 ALPHA = 0.05
+FEWEST_ANCHORS = 6
+"""With fewer, McNemar's exact test finds nothing though all of them changed: 2 · 0.5⁵ > 0.05."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,7 @@ class Drift:
 
     Attributes:
         both: items that both gave a label. same: of these, with the same label.
+        failed: items that both were asked about, where one or both gave no label.
         anchors: items with a person's blind label that both judged.
         right_before, right_after: of the anchors.
         only_before, only_after: right under one of them alone. p: exact McNemar test of the two being alike, None
@@ -34,13 +38,15 @@ class Drift:
     only_before: int
     only_after: int
     p: float | None
+    failed: int = 0
 
     @property
     def words(self) -> str:
         """The finding in a sentence."""
+        failed = f"; not counted: {self.failed} where one of them gave no label" if self.failed else ""
         if not self.both:
-            return "no item was judged by both"
-        said = f"same label on {self.same} of {self.both} items"
+            return f"no item has a label of both{failed}"
+        said = f"same label on {self.same} of {self.both} items{failed}"
         if not self.anchors:
             return f"{said}; none of them has a person's label"
         said += (
@@ -49,6 +55,8 @@ class Drift:
         )
         assert self.p is not None
         verdict = "a change" if self.p < ALPHA else "no change that could not be chance"
+        if self.anchors < FEWEST_ANCHORS:
+            verdict = f"too few to show a change: it takes {FEWEST_ANCHORS}"
         shown = f"p = {self.p:.3f}" if self.p >= 0.001 else "p < 0.001"
         return f"{said}; McNemar {shown}, {verdict})"
 
@@ -68,7 +76,11 @@ def compare_judges(study: Study, task: str, before: Sequence[str], after: Sequen
     """Compare two judges, each given by the ids of its identities, over what both labelled."""
     from judges.calibration.agreement.binomial import mcnemar_exact
 
-    first, second = _all_labels(study, task, before), _all_labels(study, task, after)
+    first_said, second_said = _all_labels(study, task, before), _all_labels(study, task, after)
+    asked = first_said.keys() & second_said.keys()
+    first, second = (
+        {item: label for item, label in said.items() if label is not None} for said in (first_said, second_said)
+    )
     both = [item for item in first if item in second]
     people = _statistical(study, task)
     anchors = [item for item in both if item in people]
@@ -79,7 +91,21 @@ def compare_judges(study: Study, task: str, before: Sequence[str], after: Sequen
         both=len(both), same=sum(first[item] == second[item] for item in both), anchors=len(anchors),
         right_before=sum(a for a, _ in right), right_after=sum(b for _, b in right), only_before=only_before,
         only_after=only_after, p=mcnemar_exact(only_before, only_after) if anchors else None,
+        failed=len(asked) - len(both),
     )  # fmt: skip
+
+
+def require_labels(study: Study, tasks: Sequence[str]) -> None:
+    """Refuse to judge labelled items again where there are none.
+
+    Raises:
+        NotEnoughError: nobody's label of these tasks counts.
+    """
+    if not any(_statistical(study, task) for task in tasks):
+        raise NotEnoughError(
+            "Nobody's label tells whether a judge has changed.", "Drift is told on items that people labelled blind.",
+            "Label some first: overread label",
+        )  # fmt: skip
 
 
 def _statistical(study: Study, task: str) -> Mapping[str, str]:
@@ -105,11 +131,12 @@ def _first_labels(study: Study, judge_ids: Sequence[str]) -> dict[str, str | Non
     return found
 
 
-def _all_labels(study: Study, task: str, judge_ids: Sequence[str]) -> dict[str, str]:
+def _all_labels(study: Study, task: str, judge_ids: Sequence[str]) -> dict[str, str | None]:
+    """Item → the label that one of these judges gave; None where they only failed."""
     rows = study.rows(
-        """SELECT v.item_id, v.label FROM verdicts v
+        """SELECT v.item_id, max(v.label) FROM verdicts v
         JOIN (SELECT item_id, content_hash FROM current_items WHERE task = ?) i USING (item_id, content_hash)
-        WHERE v.repetition = 0 AND v.label IS NOT NULL AND v.judge_id IN (SELECT unnest(?::VARCHAR[]))""",
+        WHERE v.repetition = 0 AND v.judge_id IN (SELECT unnest(?::VARCHAR[])) GROUP BY v.item_id""",
         [task, list(judge_ids)],
     )
     return dict(rows)

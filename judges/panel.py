@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+from judges.backends.answer import short_name
+from judges.served import free_name
 from store.errors import UsageError
 from store.items import StoredItem, verdicts_by_item
 from store.judged_rows import Call, Judged
@@ -25,7 +27,8 @@ AGREEMENT = "panel_agreement"
 DIVIDED, ABSENT = "divided", "missing"
 """No label has more than half of the members; not all of them judged the item."""
 
-ROUTE = "panel"
+ROUTE = PANEL = "panel"
+"""Route of a panel's verdicts; the parameter that holds its members."""
 _PAGE = 512
 
 
@@ -51,19 +54,20 @@ def run_panel(study: Study, task: str, members: Sequence[str], which: Which = "a
         members: names of judges of this task, at least two.
 
     Raises:
-        UsageError: there are fewer than two, or one of them did not judge the task.
+        UsageError: there are fewer than two, one is named twice, is a panel itself or did not judge the task, or there
+            is no such item.
     """
+    known = judges_of_task(study, task)
     by_name: dict[str, list[str]] = {}
-    for judge_id, record in judges_of_task(study, task).items():
+    for judge_id, record in known.items():
         by_name.setdefault(record.name, []).append(judge_id)
-    if len(set(members)) < 2:
-        raise UsageError("A panel has at least two judges.", "", f"{task} was judged by: {', '.join(by_name)}.")
-    for member in members:
-        if member not in by_name:
-            raise UsageError(f"{member!r} did not judge {task}.", "", f"It was judged by: {', '.join(by_name)}.")
-    judge = JudgeRecord(
-        task, name or f"panel of {', '.join(members)}", parameters={"panel": [sorted(by_name[m]) for m in members]}
-    )
+    panels = {record.name for record in known.values() if PANEL in record.parameters}
+    _require_members(task, members, [judge for judge in by_name if judge not in panels], panels)
+    wanted = short_name(name or f"panel of {', '.join(members)}")
+    judge = JudgeRecord(task, wanted, parameters={PANEL: [sorted(by_name[m]) for m in members]})
+    judge = replace(judge, name=free_name(wanted, [judge], known.values()))
+    if not items_page(study, task, which, PageKey(), 1):
+        raise UsageError(f"There is no {'' if which == 'all' else f'{which} '}item of {task}.", "", "Say --items all.")
     add_judge(study, judge)
     run_id, after = secrets.token_hex(8), PageKey()
     counts: Counter[str] = Counter()
@@ -78,6 +82,20 @@ def run_panel(study: Study, task: str, members: Sequence[str], which: Which = "a
     return PanelResult(
         task, judge.name, tuple(members), counts["decided"], counts[DIVIDED], counts["absent"] + counts[ABSENT]
     )
+
+
+def _require_members(task: str, members: Sequence[str], judges: Sequence[str], panels: Collection[str]) -> None:
+    """Refuse members that cannot have one vote each."""
+    there = f"{task} was judged by: {', '.join(judges) or 'none'}."
+    if len(members) < 2:
+        raise UsageError("A panel has at least two judges.", "", there)
+    for member, count in Counter(members).items():
+        if count > 1:
+            raise UsageError(f"{member!r} is named {count} times; each judge has one vote.", "", there)
+        if member in panels:
+            raise UsageError(f"{member!r} is a panel itself.", "Its judges would vote twice.", there)
+        if member not in judges:
+            raise UsageError(f"{member!r} did not judge {task}.", "", there)
 
 
 def _votes(
@@ -99,7 +117,7 @@ def _verdict(
 ) -> VerdictRecord:
     labels = Counter(vote.label for vote in votes.values() if vote.label is not None)
     best, count = labels.most_common(1)[0] if labels else (None, 0)
-    failure = ABSENT if len(votes) < len(set(members)) else "" if 2 * count > len(votes) else DIVIDED
+    failure = ABSENT if len(votes) < len(members) else "" if 2 * count > len(votes) else DIVIDED
     agreeing = [vote for vote in votes.values() if vote.label == best] if not failure else []
     said = "; ".join(
         f"{member}: {votes[member].label or votes[member].failure}" for member in members if member in votes

@@ -34,6 +34,11 @@ def require_edited(text: str, before: str, task: TaskDefinition) -> str:
     return edited
 
 
+def placeholders(text: str) -> list[str]:
+    """What looks as if the item's texts were to be put in its place, as in the prompts of other tools; nothing is."""
+    return list(dict.fromkeys(re.findall(r"\{\{? ?[A-Za-z_]\w{0,40} ?\}?\}", text)))[:5]
+
+
 def _names(text: str, label: Label) -> bool:
     """Whether a text holds the label's value or title as a word of its own."""
     return any(

@@ -50,6 +50,8 @@ SAME_INPUT = "same_input"
 """Route of a verdict taken over from an item with the identical input."""
 
 _PAGE = 256
+_RENEW = 2048
+"""Verdicts after which the study gives back the memory that storing them took."""
 _MOST_WAITING = 2000
 """Verdicts that may wait to be stored before no more are asked for."""
 
@@ -64,6 +66,7 @@ class RunState:
         given: needed no call. anchors: judged again because the server changed, beside the slots; read or failed.
         failures: kind → count. skipped: cannot be judged. requests: sent, retries included.
         flagged: items whose text tries to steer a judge. running: calls on their way. limit: how many may be.
+        spent: dollars, None where nobody knows the price. unsure: what calls without an answer may have cost beside it.
         note: what is going on, when it is not simply judging.
     """
 
@@ -81,6 +84,7 @@ class RunState:
     requests: int = 0
     running: int = 0
     spent: float | None = None
+    unsure: float = 0.0
     cap: float | None = None
     tokens_in: int = 0
     tokens_out: int = 0
@@ -136,7 +140,8 @@ class RunResult:
             "slots": state.slots, "before": state.before, "judged": state.judged, "kept": state.kept,
             "linked": state.linked, "given": state.given, "anchors": state.anchors, "skipped": state.skipped,
             "failures": dict(sorted(state.failures.items())), "left": state.left, "requests": state.requests,
-            "tokens_in": state.tokens_in, "tokens_out": state.tokens_out, "cost": state.spent, "cap": state.cap,
+            "tokens_in": state.tokens_in, "tokens_out": state.tokens_out, "cost": state.spent,
+            "may_have_cost": state.unsure, "cap": state.cap,
             "flagged": state.flagged,
             "without_rationale": state.silent,
             "changes": [{"judge": name, "anchors": drift.as_json()} for name, drift in self.changes],
@@ -199,9 +204,9 @@ class JudgeRun:
         self._refusal: OverreadError | None = None
         self._store_judged = store
         budget = asker.budget
-        self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent)
+        self._earlier = (asker.requests, budget.tokens_in, budget.tokens_out, budget.spent, budget.unsure)
         self.state = RunState(
-            cap=None if budget.cap is None else budget.cap - budget.spent,
+            cap=None if budget.cap is None else budget.cap - budget.spent - budget.unsure,
             spent=None if budget.price is None else 0.0,
         )
         self.run_id = secrets.token_hex(8)
@@ -215,7 +220,8 @@ class JudgeRun:
         self._known_judges: set[str] = {asker.judge.judge_id}
         self._stored: asyncio.Queue[tuple[Judged, asyncio.Future[None]]] = asyncio.Queue()
         self._fault: BaseException | None = None
-        self._at_cap = False
+        self._at_cap = self._answered_by_server = False
+        self._renewed = 0
 
     def stop(self) -> None:
         """Send no further call; those on their way are waited for and stored."""
@@ -278,7 +284,8 @@ class JudgeRun:
                     break
                 self._start(job)
         await self._drain()
-        await self._after_changes()
+        if await self._after_changes() and not self._at_cap:
+            await self._take_up_anchors()
         self._raise_fault()
 
     async def _has_room(self, most: float) -> bool:
@@ -325,6 +332,7 @@ class JudgeRun:
         try:
             outcome = await self.asker.ask(job.prepared, job.repetition)
             served = served_by_answer(outcome.answer)
+            self._answered_by_server |= served is not None
             if served is not None and not self.family.is_known(served):
                 self._changed.append(served)  # what it said is paid for: it is stored, and no more is asked for a while
             await self._settle(job, outcome)
@@ -379,10 +387,11 @@ class JudgeRun:
 
     def _count_calls(self) -> None:
         """What this run has used: server and budget may be shared with earlier runs."""
-        budget, (requests, tokens_in, tokens_out, spent) = self.asker.budget, self._earlier
+        budget, (requests, tokens_in, tokens_out, spent, unsure) = self.asker.budget, self._earlier
         self.state.requests = self.asker.requests - requests
         self.state.tokens_in, self.state.tokens_out = budget.tokens_in - tokens_in, budget.tokens_out - tokens_out
         self.state.spent = budget.spent - spent if budget.price is not None else None
+        self.state.unsure = budget.unsure - unsure
 
     # A server that changed
 
@@ -424,6 +433,22 @@ class JudgeRun:
         if self._refusal is not None:
             self._stop.set()
         return True
+
+    async def _take_up_anchors(self) -> None:
+        """Go on with the anchors of a server that an earlier run met and then ended, though no item is left.
+
+        Whether it is that server that answers now, the first anchor tells.
+        """
+        for served, record in self.family.unsettled:
+            before = [judge_id for judge_id in self.family.judge_ids if judge_id != record.judge_id]
+            jobs = await asyncio.to_thread(self._anchors, record, before)
+            if not jobs:
+                self._changed.append(served)
+            elif not self._answered_by_server and await self._has_room(jobs[0].prepared.most):
+                self._start(jobs[0])
+                await self._drain()
+            if not await self._after_changes():
+                return
 
     async def _judge_anchors(self, record: JudgeRecord, before: Sequence[str]) -> bool:
         """Have `record` judge what it has not judged of the anchors, identical inputs once; False when that stopped."""
@@ -519,6 +544,7 @@ class JudgeRun:
                 jobs = page.result()[1]
                 last = items[-1]
                 after = PageKey(last.system, last.position, last.item_id)
+                await self._renew()
                 page = asyncio.create_task(asyncio.to_thread(self._page, after))
                 known = await asyncio.to_thread(self._known, jobs)
                 for job in jobs:
@@ -527,6 +553,11 @@ class JudgeRun:
         finally:
             with contextlib.suppress(Exception):
                 await page  # a thread cannot be cancelled, and the study may be closed next
+
+    async def _renew(self) -> None:
+        """Between two pages, when this run reads nothing; while somebody else reads, the next page tries again."""
+        if self.state.done - self._renewed >= _RENEW and await asyncio.to_thread(self.study.renew):
+            self._renewed = self.state.done
 
     def _page(self, after: PageKey) -> tuple[list[StoredItem], list[Job]]:
         scope = self.scope

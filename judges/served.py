@@ -61,6 +61,11 @@ class Family:
         """The anchors of this identity are judged: it is known from now on."""
         self._unsettled.discard(record.judge_id)
 
+    @property
+    def unsettled(self) -> list[tuple[Served, JudgeRecord]]:
+        """Identities with verdicts whose anchors no run has judged to the end."""
+        return [found for found in self._by_served.items() if found[1].judge_id in self._unsettled]
+
     def record_of(self, served: Served) -> JudgeRecord:
         """The judge that such an answer belongs to; a new one for a server that was not there before."""
         key = self._key(served)

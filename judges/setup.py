@@ -201,7 +201,7 @@ def cluster_backend(options: JudgeOptions, cluster: Cluster) -> Backend:
     from judges.backends.ray_cluster import Post
 
     url = options.base_url or os.environ.get("OPENAI_BASE_URL", "")
-    transport = Transport(options.timeout_s, options.retries, options.backoff_s)
+    transport = Transport(options.timeout_s, options.retries, options.backoff_s, resend=options.max_cost is None)
     return cluster.backend(Post(options.settings, url, options.key_variable, options.concurrency, transport))
 
 

@@ -1,17 +1,23 @@
-"""The study's DuckDB: the writer's connection and the readers' cursors. After a fatal error it is opened anew."""
+"""The study's DuckDB: the writer's connection and the readers' cursors.
+
+It is opened anew after a fatal error, and now and then in long work: DuckDB keeps a little of every statement, and the
+blocks it has read, until the file is closed.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from store.errors import NotWrittenError, OverreadError
+from store.between import nobody_between
+from store.errors import NotWrittenError, OverreadError, StudyLockedError
 from store.files import private_umask
 from store.journal import RETRY_HINT
-from store.opening import connect, explain, is_fault_of_data
+from store.opening import connect, connect_again, explain, is_fault_of_data
 
 if TYPE_CHECKING:
     import duckdb
@@ -19,7 +25,12 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LEAN_MEMORY = "32MB"
-"""For queries whose result is columns; one that cannot do with so little is given what there is."""
+"""For queries whose result is columns, and for long work; what cannot do with so little is given what there is."""
+
+_SHORT_LOG = "4MB"
+"""Of long work: what the log holds is in memory as well."""
+_PATIENCE_S = 10.0
+"""How long another program may hold the file while it is opened anew, such as one that copies it."""
 
 
 class Database:
@@ -29,15 +40,18 @@ class Database:
         connection: for the writer thread alone.
     """
 
+    connection: duckdb.DuckDBPyConnection
+
     def __init__(self, path: Path) -> None:
         """Open the file; errors are those of `connect`."""
         self._path = path
         self._lock = threading.Lock()
         self._down = False
+        self._reading: set[Any] = set()
         self._paused: set[Any] = set()
         self._openings = 1
-        self.connection = connect(path)
-        self._mother = self.connection.cursor()
+        self._thrifty = False
+        self._use(connect(path))
 
     @contextlib.contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -48,21 +62,21 @@ class Database:
         """
         with self._lock, told(self._path):
             if self._down:
-                raise NotWrittenError(
-                    f"{self._path.name} could not be opened again after a failed write.", "", RETRY_HINT
-                )
+                raise NotWrittenError(f"{self._path.name} could not be opened again.", "", RETRY_HINT)
             cursor = self._mother.cursor()
+            self._reading.add(cursor)
         try:
             with told(self._path):
                 yield cursor
         finally:
             self._paused.discard(cursor)
             cursor.close()
+            self._reading.discard(cursor)
 
     def rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.cursor() as cursor, private_umask():
-            return cursor.execute(query, list(parameters)).fetchall()
+            return self.roomy(cursor, lambda: cursor.execute(query, list(parameters)).fetchall())
 
     def columns(self, query: str, parameters: Sequence[Any]) -> dict[str, Any]:
         """All rows of a query as NumPy arrays by column.
@@ -72,8 +86,7 @@ class Database:
         from store.engine import duckdb
 
         with self.cursor() as cursor, private_umask():
-            limit = cursor.execute("SELECT current_setting('memory_limit')").fetchone()
-            usual = f"SET memory_limit = '{limit[0] if limit else ''}'"
+            usual = f"SET memory_limit = '{self._usual_memory if self._thrifty else _memory_limit(cursor)}'"
             try:
                 with contextlib.suppress(duckdb.OutOfMemoryException):
                     cursor.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
@@ -89,6 +102,8 @@ class Database:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
         with self.cursor() as cursor:
             opening = self._openings
+            if self._thrifty:
+                self._give_memory(cursor)  # what is half read cannot be begun again
             with private_umask():
                 cursor.execute(query, list(parameters))
             while rows := self._fetch(cursor, batch, opening):
@@ -104,14 +119,90 @@ class Database:
         self._paused.add(cursor)
         return rows
 
+    def economise(self) -> None:
+        """For long work: fold the log into the file early, and keep few of the file's blocks in memory.
+
+        Writer thread only. It lasts as long as the study is open.
+        """
+        self._thrifty = True
+        self._save_memory(self.connection)
+
+    def roomy(self, connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
+        """Do a piece of work; once more with all the memory there is, where it cannot do with what long work leaves it.
+
+        The memory stays given until the file is opened anew.
+        """
+        from store.engine import duckdb
+
+        try:
+            return work()
+        except duckdb.OutOfMemoryException:
+            if not self._thrifty:
+                raise
+        self._give_memory(connection)
+        return work()
+
+    def _give_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
+        connection.execute(f"SET memory_limit = '{self._usual_memory}'")
+
+    def _save_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
+        from store.engine import duckdb
+
+        connection.execute(f"SET GLOBAL wal_autocheckpoint = '{_SHORT_LOG}'")
+        with contextlib.suppress(duckdb.OutOfMemoryException):  # more than that is in use at this moment
+            connection.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
+
     def reopen(self) -> None:
         """Open the file anew: after a fatal error DuckDB refuses everything until then. Writer thread only."""
         with self._lock:
-            self._close()
             self._down = True
-            self.connection = connect(self._path)
-            self._mother = self.connection.cursor()
+            self._close()
+            self._use(connect(self._path))
             self._down = False
+
+    def renew(self) -> bool:
+        """Open the file anew so that DuckDB gives its memory back, unless somebody reads; says whether it did.
+
+        Whoever comes to read meanwhile waits. Writer thread only, between transactions.
+
+        Raises:
+            StudyLockedError: another program, none of ours, took the file meanwhile and keeps it. NotWrittenError.
+        """
+        with self._lock, nobody_between(self._path) as alone:
+            if self._reading or not alone:
+                return False
+            self._down = True
+            self._close()
+            self._use(self._connect_again())
+            self._down = False
+            return True
+
+    def ready(self) -> duckdb.DuckDBPyConnection:
+        """The writer's connection, opened again where that failed before. Writer thread only.
+
+        Raises:
+            OverreadError: it fails again.
+        """
+        if self._down:
+            self.reopen()
+        return self.connection
+
+    def _connect_again(self) -> duckdb.DuckDBPyConnection:
+        end = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return connect_again(self._path)
+            except StudyLockedError:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+
+    def _use(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self._usual_memory = _memory_limit(connection)
+        if self._thrifty:
+            self._save_memory(connection)
+        self._mother = connection.cursor()
 
     def close(self) -> None:
         """Checkpoint and release the file."""
@@ -122,9 +213,15 @@ class Database:
         self._openings += 1
         with private_umask():
             while self._paused:  # one of them left open would keep the file locked
-                self._paused.pop().close()
+                self._reading.discard(cursor := self._paused.pop())
+                cursor.close()
             self._mother.close()
             self.connection.close()
+
+
+def _memory_limit(connection: duckdb.DuckDBPyConnection) -> str:
+    row = connection.execute("SELECT current_setting('memory_limit')").fetchone()
+    return str(row[0]) if row else ""
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from store.between import nobody_between
 from store.errors import NotWrittenError, OverreadError, StudyDamagedError, StudyLockedError, UsageError
 from store.files import private_umask
 from store.journal import journal_path, read_journal
@@ -41,6 +42,12 @@ def connect(path: Path) -> duckdb.DuckDBPyConnection:
         StudyDamagedError: DuckDB refuses the file or its write-ahead log.
         NotWrittenError: the folder or the file cannot be written, or the disk is full.
     """
+    with nobody_between(path):
+        return connect_again(path)
+
+
+def connect_again(path: Path) -> duckdb.DuckDBPyConnection:
+    """`connect` for who holds `nobody_between` already."""
     from store.engine import duckdb
 
     require_writable(path)

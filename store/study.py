@@ -208,9 +208,10 @@ class Study:
                 self._paid_calls.keep(connection, lines)
             return result
 
-        def told_whole(connection: Any) -> Result:
+        def told_whole(_: Any) -> Result:
             with told(self.path):
-                return in_transaction(connection, lambda: whole(connection))
+                connection = self._database.ready()
+                return self._database.roomy(connection, lambda: in_transaction(connection, lambda: whole(connection)))
 
         return self.writer.submit(told_whole, urgent=False)
 
@@ -246,6 +247,20 @@ class Study:
         """The journal's records of one type, oldest first."""
         rows = self.rows("SELECT body FROM journal_records WHERE type = ? ORDER BY rowid", [kind])
         return [json.loads(row[0]) for row in rows]
+
+    def renew(self) -> bool:
+        """Have DuckDB give back the memory that it gathers while a study is open; long work asks for it now and then.
+
+        Not done where somebody reads at this moment, for readers are never cut off; says whether it was.
+
+        Raises:
+            StudyLockedError: a program that is none of ours took the file in that moment. NotWrittenError.
+        """
+        return self.writer.do(lambda _: self._database.renew(), urgent=False)
+
+    def economise(self) -> None:
+        """For long work: have DuckDB keep little in memory from now on, of the file and of its log."""
+        self.writer.do(lambda _: self._database.economise(), urgent=False)
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the file.

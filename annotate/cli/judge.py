@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
@@ -11,7 +13,7 @@ import typer
 from store.errors import EXIT_NO, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from annotate.cli.full_run import FullRunGate
     from judges.backends.answer import AnswerFormat
@@ -99,6 +101,7 @@ def judge(
     from annotate.cli.main import study_path
     from annotate.cli.study import tell_notices
     from judges.setup import JudgeOptions, require_name
+    from store.heaps import share_heaps
     from store.study import Study
 
     model, name = require_name("--model", model), require_name("--name", name)
@@ -112,6 +115,7 @@ def judge(
     others = {"--gguf": gguf, "--rule": rule, "--embedding": embedding, "--panel": panel, "--compare": compare,
               "--batch-out": batch_out, "--batch-in": batch_in}  # fmt: skip
     require_engine(engine, ray_address, workers, [option for option, value in others.items() if value])
+    share_heaps()
     with Study.open(study_path(context)) as study:
         tell_notices(study)
         take_in_lost_shards(study)
@@ -129,6 +133,8 @@ def judge(
             return
         if not model and not rule and gguf is None:
             raise UsageError("Which model is to judge?", "", "overread judge --model gpt-4o")
+        if drift:
+            name = name_beside(study, chosen, drift, name, model)
         at_a_time = concurrency or default_concurrency(gguf)
         options = JudgeOptions(
             model, base_url, key_env, name, temperature, seed, max_tokens, reasoning_effort,
@@ -531,8 +537,10 @@ def result_lines(study: Study, result: RunResult) -> Sequence[str]:
 
 
 def _spent(state: RunState) -> str:
+    from judges.backends.prices import unsure_words
+
     tokens = f"{state.tokens_in:,} tokens in, {state.tokens_out:,} out"
-    return tokens if state.spent is None else f"{tokens}, {_money(state.spent)}"
+    return tokens if state.spent is None else f"{tokens}, {_money(state.spent)}{unsure_words(state.unsure)}"
 
 
 def _money(amount: float | None) -> str:
@@ -558,7 +566,7 @@ def panel_lines(found: Sequence[PanelResult]) -> list[str]:
     """What a panel came to, in sentences."""
     return [
         f"{one.task}, judged by {one.judge}: {one.decided:,} with a majority, divided on {one.divided:,}"
-        + (f"; {one.absent:,} items lack a member's verdict" if one.absent else "")
+        + (f"; without a verdict of all members: {one.absent:,}" if one.absent else "")
         for one in found
     ]
 
@@ -633,28 +641,65 @@ def read_batches(study: Study, paths: Sequence[Path], prices: Path | None, split
             f" no verdict: {kinds or 'none'}; {one.unanswered:,} not answered, {one.stale:,} on items that changed;"
             f" {_money(one.cost)}"
         )
-    _print(as_json, {"batches": [one.as_json() for one in found]}, lines)
+    others = {name: model for one in found for name, model in one.others.items()}
+    _print(as_json, {"batches": [one.as_json() for one in found]}, [*lines, *_other_server_lines(others)])
     if any(one.problems for one in found):
         raise typer.Exit(EXIT_NO)
 
 
+def _other_server_lines(others: Mapping[str, str]) -> list[str]:
+    """What to run where a batch was answered by another server than the judge's first."""
+    return [
+        f"{name} is another server than before and counts as a judge of its own. Whether that matters is not known yet:"
+        f" overread judge --model {shlex.quote(model)}, with the options of --batch-out, judges the labelled items with"
+        " it again."
+        for name, model in sorted(others.items())
+    ]
+
+
 # Comparing
+
+
+def name_beside(study: Study, tasks: Sequence[TaskDefinition], before: str, name: str, model: str) -> str:
+    """The name for the judge that is to be compared with `before`: a day's own where it would be the same one, which
+    has its verdicts and would be asked nothing.
+
+    Raises:
+        UsageError: there is no judge `before`, or it bears the name that was asked for.
+        NotEnoughError: nobody labelled an item.
+    """
+    from judges.drift import require_labels
+    from store.study import now
+
+    _require_judges(study, before)
+    if name == before:
+        raise UsageError("A judge is not compared with itself.", "", "Say another --name, or none.")
+    require_labels(study, [task.task for task in tasks])
+    usual = re.fullmatch(rf"{re.escape(model.rsplit('/', 1)[-1])}( \(\d+\))?", before)
+    return name or (f"{before} on {now():%Y-%m-%d}" if usual else "")
+
+
+def _require_judges(study: Study, *names: str) -> None:
+    from store.items import judges
+
+    known = judges(study)
+    for name in names:
+        if name not in known:
+            raise UsageError(f"There is no judge {name!r}.", "", f"There is: {', '.join(known) or 'none yet'}.")
 
 
 def comparison(study: Study, tasks: Sequence[TaskDefinition], before: str, after: str) -> dict[str, Any]:
     """Task → how two judges compare, for the tasks that both judged.
 
     Raises:
-        UsageError: there is no judge of that name.
+        UsageError: there is no judge of that name, or it is the same one.
     """
     from judges.drift import compare_judges
-    from store.items import judges
     from store.judging import judges_of_task
 
-    known = judges(study)
-    for name in (before, after):
-        if name not in known:
-            raise UsageError(f"There is no judge {name!r}.", "", f"There is: {', '.join(known) or 'none yet'}.")
+    _require_judges(study, before, after)
+    if before == after:
+        raise UsageError("A judge is not compared with itself.", "", "Name two: --compare A B")
     found: dict[str, Any] = {}
     for task in tasks:
         ids = {name: [i for i, judge in judges_of_task(study, task.task).items() if judge.name == name]

@@ -77,7 +77,9 @@ def progress_line(task: str, state: RunState) -> str:
         said.append(f"{failed:,} failed")
     if state.spent is not None:
         cap = f" of ${state.cap:.2f}" if state.cap is not None else ""
-        said.append(f"${state.spent:.4f}{cap}" if state.spent < 1 else f"${state.spent:.2f}{cap}")
+        perhaps = f" (perhaps ${state.unsure:.4f} more)" if state.unsure else ""
+        spent = f"${state.spent:.4f}" if state.spent < 1 else f"${state.spent:.2f}"
+        said.append(f"{spent}{perhaps}{cap}")
     if state.seconds_left is not None and state.left:
         said.append(f"{_time(state.seconds_left)} left")
     return " · ".join(said + ([state.note] if state.note else []))

@@ -121,7 +121,7 @@ def _changed(study: Study, current: StoredRubric, language: str, text: str) -> S
     from annotate.cli.output import note
     from judges.collect import task_definitions
     from judges.rubric import LANGUAGES
-    from judges.rubric_edit import AsItWasError, require_edited
+    from judges.rubric_edit import AsItWasError, placeholders, require_edited
     from store.judge_rubrics import add_rubric
     from store.study import now
 
@@ -132,6 +132,8 @@ def _changed(study: Study, current: StoredRubric, language: str, text: str) -> S
     except AsItWasError as error:
         note(f"overread: {error.title}")
         return current
+    if named := placeholders(edited):
+        note(f"overread: {', '.join(named)} will stand as it is: the item comes in a message of its own.")
     texts = {**current.texts, language: edited}
     changed = add_rubric(study, current.task, texts, "edited", now().isoformat())
     if others := sorted(set(texts) - {language}):

@@ -111,6 +111,8 @@ def _judges(corrections: Corrections, compare: tuple[str, str], *, as_json: bool
     if missing := [name for name in compare if name not in known]:
         detail = f"Systems: {', '.join(systems(study)) or 'none'}. Judges: {', '.join(known) or 'none'}."
         raise UsageError(f"There is no system and no judge {missing[0]!r}.", detail)
+    if compare[0] == compare[1]:
+        raise UsageError("A judge is not compared with itself.", "", "Name two: --compare A B")
     found = compare_judges_of(corrections, *compare)
     if as_json:
         print_json({"benchmark": study.benchmark, "compare": judges_json(*compare, found)})

@@ -35,6 +35,7 @@ class Answer:
         tokens_in, tokens_out: as the server counts; None where it does not.
         logprobs: (token, natural logarithm of its probability) of the content; () where the server gives none.
         attempts: requests that were sent. latency_s: of the last.
+        lost: of the attempts, those that the server may have worked on, and be paid for, though no answer came.
     """
 
     text: str | None = None
@@ -48,6 +49,7 @@ class Answer:
     tokens_out: int | None = None
     logprobs: tuple[tuple[str, float], ...] = ()
     attempts: int = 1
+    lost: int = 0
     latency_s: float = 0.0
     format: AnswerFormat = "text"
 

@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -36,6 +36,8 @@ DEFAULT_KEY_VARIABLE = "OPENAI_API_KEY"
 _MOST_REFUSALS = 40
 """Times one call is sent again because the server said "too many"."""
 _LONGEST_HOLD_S = 300.0
+_GATEWAY_TIMEOUTS = (408, 504, 524)
+"""Said by what stands before the model, which may be at work all the same."""
 _MOST_TOKENS = 10**9
 """Of one call; a server that counts more does not count."""
 _UNUSABLE_FIRSTS = 3
@@ -50,20 +52,24 @@ class Transport(NamedTuple):
     Attributes:
         timeout_s: for a whole call, its body included. retries: of a call that failed on the way or at the server.
         backoff_s, backoff_cap_s: bounds of the random pause before a retry.
+        resend: whether a call that may have to be paid already is sent again.
     """
 
     timeout_s: float = 120.0
     retries: int = 5
     backoff_s: float = 0.5
     backoff_cap_s: float = 20.0
+    resend: bool = True
 
 
 class Transient(Exception):  # noqa: N818
-    """A call that may be sent again."""
+    """A call that may be sent again. `lost`: the server may have worked on it, and be paid, though no answer came."""
 
-    def __init__(self, kind: str, why: str, retry_after: float = 0.0, *, no_server: bool = False) -> None:
+    def __init__(
+        self, kind: str, why: str, retry_after: float = 0.0, *, no_server: bool = False, lost: bool = False
+    ) -> None:
         super().__init__(why)
-        self.kind, self.why, self.retry_after, self.no_server = kind, why, retry_after, no_server
+        self.kind, self.why, self.retry_after, self.no_server, self.lost = kind, why, retry_after, no_server, lost
 
 
 class Refused(Exception):  # noqa: N818
@@ -190,10 +196,11 @@ class ChatBackend:
         for client in self._clients:
             await client.close()
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: Question, again: Callable[[], bool] = lambda: True) -> Answer:
         """Send a call until it is answered or has failed for good.
 
-        Until the first answer calls go one by one, so that what the server cannot do is found out once.
+        Until the first answer calls go one by one, so that what the server cannot do is found out once. `again` is
+        asked before a call is sent once more that may have to be paid already.
 
         Raises:
             ServerUnusableError: the server cannot be used.
@@ -201,11 +208,11 @@ class ChatBackend:
         if not self._settled:
             async with self._first:
                 if not self._settled:
-                    return await self._ask(question)
-        return await self._ask(question)
+                    return await self._ask(question, again)
+        return await self._ask(question, again)
 
-    async def _ask(self, question: Question) -> Answer:
-        attempts = refusals = retries = 0
+    async def _ask(self, question: Question, again: Callable[[], bool]) -> Answer:
+        attempts = refusals = retries = lost = 0
         before = self._able.state()
         while True:
             async with self.limit:
@@ -224,21 +231,24 @@ class ChatBackend:
                     continue
                 except Transient as fault:
                     self.limit.hold(max(self._breaker.failed(fault.why), fault.retry_after))
-                    if retries >= self.transport.retries or (fault.no_server and not self._settled):
+                    lost += fault.lost
+                    no_more = retries >= self.transport.retries or (fault.no_server and not self._settled)
+                    if no_more or (fault.lost and not (self.transport.resend and again())):
                         self._fails_for_good(fault)
-                        return Answer(failure=fault.kind, why=fault.why, attempts=attempts,
+                        return Answer(failure=fault.kind, why=fault.why, attempts=attempts, lost=lost,
                                       latency_s=time.monotonic() - started)  # fmt: skip
                     retries += 1
                     pause = self._pause(retries)
                 except Complaint as complaint:
                     if self._adapt(complaint.words):
                         continue
-                    return self._rejected(complaint, attempts, before)
+                    return replace(self._rejected(complaint, attempts, before), lost=lost)
                 else:
                     self._breaker.succeeded()
                     self.limit.succeeded()
                     self._settled = self._settled or not answer.failure
-                    return _counted(answer, attempts, time.monotonic() - started, self._able.format)
+                    seconds = time.monotonic() - started
+                    return replace(answer, attempts=attempts, lost=lost, latency_s=seconds, format=self._able.format)
             await asyncio.sleep(pause)
 
     def _fails_for_good(self, fault: Transient) -> None:
@@ -285,15 +295,11 @@ class ChatBackend:
                 raw = await next(self._turn).post("/chat/completions", body=body, cast_to=self._response)
             return _answer(raw.content)
         except (TimeoutError, openai.APITimeoutError) as error:
-            raise Transient(TIMEOUT, f"no answer within {self.transport.timeout_s:g} s") from error
+            raise Transient(TIMEOUT, f"no answer within {self.transport.timeout_s:g} s", lost=True) from error
         except openai.APIStatusError as error:
             return of_status(error.status_code, error.response.headers, error.body, self.settings.model)
         except (openai.APIConnectionError, EndlessResponseError) as error:
             raise of_connection(error) from error
-
-
-def _counted(answer: Answer, attempts: int, latency: float, form: AnswerFormat) -> Answer:
-    return replace(answer, attempts=attempts, latency_s=latency, format=form)
 
 
 # What the server says
@@ -302,10 +308,10 @@ def _counted(answer: Answer, attempts: int, latency: float, form: AnswerFormat) 
 def of_connection(error: BaseException) -> Transient:
     """What it means that a call brought no response."""
     if isinstance(error, EndlessResponseError) or isinstance(error.__cause__, EndlessResponseError):
-        return Transient(SERVER_ERROR, "the server's response has no end")
+        return Transient(SERVER_ERROR, "the server's response has no end", lost=True)
     refused = type(error.__cause__).__name__ == "ConnectError"
     why = "nobody can be reached there" if refused else "the connection was dropped"
-    return Transient(SERVER_ERROR, why, no_server=refused)
+    return Transient(SERVER_ERROR, why, no_server=refused, lost=not refused)
 
 
 def sentence(why: str) -> str:
@@ -335,7 +341,7 @@ def _answer(content: bytes) -> Answer:
     try:
         return answer_of(json.loads(content))
     except (ValueError, RecursionError) as error:
-        raise Transient(SERVER_ERROR, "the server's response is no JSON") from error
+        raise Transient(SERVER_ERROR, "the server's response is no JSON", lost=True) from error
 
 
 def answer_of(data: Any) -> Answer:
@@ -349,7 +355,7 @@ def answer_of(data: Any) -> Answer:
         message = choice["message"]
         text = _text_of(message.get("content"))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise Transient(SERVER_ERROR, "the server's response is no whole completion") from error
+        raise Transient(SERVER_ERROR, "the server's response is no whole completion", lost=True) from error
     usage = data.get("usage") if isinstance(data.get("usage"), dict) else {}
     whole = text is None or len(text) <= MOST_TEXT
     return Answer(
@@ -411,7 +417,8 @@ def of_status(status: int, headers: Mapping[str, str], body: Any, model: str) ->
     if status in (401, 402, 403, 404) or code == "insufficient_quota":
         raise _unusable(status, words, model)
     if status in (408, 409, 425) or status >= 500:
-        raise Transient(SERVER_ERROR, f"the server answered {status}", retry_after(headers))
+        lost = status in _GATEWAY_TIMEOUTS
+        raise Transient(SERVER_ERROR, f"the server answered {status}", retry_after(headers), lost=lost)
     lower = f"{code} {words}".lower()
     if "context_length" in lower or "maximum context" in lower or "context size" in lower or status == 413:
         return Answer(failure=TOO_LONG, why="the prompt is longer than the model takes")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from judges.backends.answer import Answer
 from judges.toml_text import read_toml
 from store.errors import InputError
 
@@ -125,12 +126,18 @@ class Budget:
         price: None when nobody knows it; then there is no cost, and no cap can be kept.
         cap: dollars, None for none.
         share: of the price that is paid (a batch costs less). tokens_in, tokens_out, spent: so far.
+        unsure: dollars that calls without an answer may have cost at most, beside what was spent.
     """
 
     def __init__(self, price: Price | None, cap: float | None = None, share: float = 1.0) -> None:
         self.price, self.cap, self.share = price, cap, share
         self.tokens_in = self.tokens_out = 0
-        self.spent = self._reserved = 0.0
+        self.spent = self.unsure = self._reserved = 0.0
+
+    @property
+    def gone(self) -> float:
+        """Dollars that are spent, may be spent, or are set aside."""
+        return self.spent + self.unsure + self._reserved
 
     def most(self, size: int, max_tokens: int) -> float:
         """The most a call can cost: no token is shorter than a byte, no answer longer than `max_tokens`.
@@ -142,10 +149,19 @@ class Budget:
 
     def reserve(self, amount: float) -> bool:
         """Set money aside for a call; False when that could pass the cap."""
-        if self.cap is not None and self.spent + self._reserved + amount > self.cap:
+        if self.cap is not None and self.gone + amount > self.cap:
             return False
         self._reserved += amount
         return True
+
+    def release(self, amount: float) -> None:
+        """Give a reservation back."""
+        self._reserved -= amount
+
+    def lose(self, amount: float) -> None:
+        """Count what a call may have cost whose answer never came."""
+        if self.price is not None:
+            self.unsure += amount
 
     def settle(
         self, amount: float, tokens_in: int | None, tokens_out: int | None, *, answered: bool = True
@@ -154,7 +170,7 @@ class Budget:
 
         A server that answers and counts no tokens is taken to have used all that was set aside.
         """
-        self._reserved -= amount
+        self.release(amount)
         self.tokens_in += tokens_in or 0
         self.tokens_out += tokens_out or 0
         if self.price is None or not answered:
@@ -165,3 +181,36 @@ class Budget:
         cost = self.price.of(tokens_in, tokens_out or 0) * self.share
         self.spent += cost
         return cost
+
+
+def unsure_words(unsure: float) -> str:
+    """What calls without an answer may have cost, to stand behind what was spent; "" for nothing."""
+    return f", and up to ${unsure:,.4f} more for calls whose answer never came" if unsure else ""
+
+
+class Claim:
+    """The money of one call: what was reserved for it, and as much again for each time that it is sent once more after
+    an answer was lost, for the first may have to be paid all the same."""
+
+    def __init__(self, budget: Budget, amount: float) -> None:
+        """`amount` is reserved already."""
+        self._budget, self._amount, self._times = budget, amount, 1
+
+    def again(self) -> bool:
+        """Reserve the same once more; False when that could pass the cap."""
+        if not self._budget.reserve(self._amount):
+            return False
+        self._times += 1
+        return True
+
+    def give_up(self) -> None:
+        """Nobody waits for the call any more, and it may have to be paid all the same."""
+        self._budget.release(self._amount * self._times)
+        self._budget.lose(self._amount * self._times)
+
+    def settle(self, answer: Answer) -> float | None:
+        """Give back what was reserved, and count what the call did cost and may have cost; see `Budget.settle`."""
+        self._budget.lose(self._amount * answer.lost)
+        answered = not answer.failure
+        self._budget.release(self._amount * (self._times - 1))
+        return self._budget.settle(self._amount, answer.tokens_in, answer.tokens_out, answered=answered)

@@ -18,8 +18,8 @@ import socket
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -308,11 +308,19 @@ class _Hand:
     requests: int = 0
 
 
+class _Asked(NamedTuple):
+    """A question, who waits for its answer, and whether it may be asked again though it may be paid for already."""
+
+    question: Question
+    answer: asyncio.Future[Answer]
+    again: Callable[[], bool]
+
+
 @dataclass
 class _Waiting:
     """Questions that are not in a shard yet."""
 
-    questions: list[tuple[Question, asyncio.Future[Answer]]] = field(default_factory=list)
+    questions: list[_Asked] = field(default_factory=list)
     timer: asyncio.TimerHandle | None = None
 
 
@@ -333,8 +341,9 @@ class RayBackend:
         """Requests that workers have told of, retries included."""
         return self._lost_requests + sum(hand.requests for hand in self._hands)
 
-    async def ask(self, question: Question) -> Answer:
-        """Have a worker ask; see `ChatBackend.ask`.
+    async def ask(self, question: Question, again: Callable[[], bool] = lambda: True) -> Answer:
+        """Have a worker ask; see `ChatBackend.ask`. `again` is asked when a worker is lost; a worker itself cannot ask,
+        and goes by `Transport.resend`.
 
         Raises:
             ServerUnusableError: the server cannot be used, or no worker is left. OverreadError: no worker came up.
@@ -343,7 +352,7 @@ class RayBackend:
             self._ready = asyncio.ensure_future(self._start())
         await asyncio.shield(self._ready)
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.questions.append((question, future))
+        self._waiting.questions.append(_Asked(question, future, again))
         if len(self._waiting.questions) >= self._size:
             self._flush()
         elif self._waiting.timer is None:
@@ -385,32 +394,39 @@ class RayBackend:
         self._waiting = _Waiting()
         if timer is not None:
             timer.cancel()
-        wanted = [(question, future) for question, future in questions if not future.done()]
+        wanted = [one for one in questions if not one.answer.done()]
         if wanted:
             task = asyncio.ensure_future(self._send(wanted))
             self._sent.add(task)
             task.add_done_callback(self._sent.discard)
 
-    async def _send(self, shard: Sequence[tuple[Question, asyncio.Future[Answer]]], lost: int = 0) -> None:
-        """Have the idlest worker ask a shard, and hand the answers out. What a lost one had goes to another: what it
-        had paid for by then is paid again."""
+    async def _send(self, shard: Sequence[_Asked], lost: int = 0) -> None:
+        """Have the idlest worker ask a shard, and hand the answers out. What a lost one had goes to another, as far as
+        the cap allows: what it had paid for by then is paid again."""
         if not self._hands:
             return _hand_out(shard, [_NOBODY_LEFT] * len(shard))
         hand = min(self._hands, key=lambda one: one.out)
         hand.out += len(shard)
         try:
-            reply: Reply = await _reply(hand.actor.ask.remote([question for question, _ in shard]))
+            reply: Reply = await _reply(hand.actor.ask.remote([one.question for one in shard]))
         except self._ray.exceptions.RayError as error:
             self._lose(hand)
-            if lost + 1 < _MOST_LOST:
-                return await self._send([one for one in shard if not one[1].done()], lost + 1)
-            why = f"{_MOST_LOST} workers of the cluster were lost over it ({type(error).__name__})"
-            return _hand_out(shard, [Answer(failure=SERVER_ERROR, why=why)] * len(shard))
+            lost += 1
+            waiting = [one for one in shard if not one.answer.done()]
+            more = [one for one in waiting if lost < _MOST_LOST and one.again()]
+            words = "a worker" if lost == 1 else f"{lost} workers"
+            failed = Answer(
+                failure=SERVER_ERROR, why=f"{words} of the cluster lost ({type(error).__name__})", lost=lost
+            )
+            left = [one for one in waiting if one not in more]
+            _hand_out(left, [failed] * len(left))
+            return await self._send(more, lost) if more else None
         except Exception as error:  # nobody may wait for ever
             return _hand_out(shard, [error] * len(shard))
         hand.out -= len(shard)
         hand.requests = max(hand.requests, reply.requests)
-        return _hand_out(shard, reply.answers)
+        answers = [replace(one, lost=one.lost + lost) if isinstance(one, Answer) else one for one in reply.answers]
+        return _hand_out(shard, answers)
 
     def _lose(self, hand: _Hand) -> None:
         if hand in self._hands:
@@ -429,11 +445,9 @@ async def _reply(reference: Any) -> Any:
     return await reference
 
 
-def _hand_out(
-    shard: Sequence[tuple[Question, asyncio.Future[Answer]]], answers: Sequence[Answer | Unusable | Exception]
-) -> None:
+def _hand_out(shard: Sequence[_Asked], answers: Sequence[Answer | Unusable | Exception]) -> None:
     """Each asker gets its answer, or the error that ends the run; whoever was dropped meanwhile gets none."""
-    for (_, future), answer in zip(shard, answers, strict=True):
+    for (_, future, _), answer in zip(shard, answers, strict=True):
         if future.done():
             continue
         if isinstance(answer, Unusable):

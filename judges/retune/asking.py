@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
-from judges.asking import SCHEMA_BYTES, Backend, Outcome, answer_from, answer_key, outcome_of
+from judges.asking import SCHEMA_BYTES, Backend, Outcome, answer_from, answer_key, ask_paid, outcome_of
 from judges.backends.answer import Answer, ModelSettings, Question
-from judges.backends.prices import Budget
+from judges.backends.prices import Budget, unsure_words
 from judges.menu import schema_of
 from judges.retune.halt import Halt
 from judges.retune.items import TuneItem
@@ -40,8 +40,8 @@ class _SharedBudget(Budget):
 
     def reserve(self, amount: float) -> bool:
         """Set money aside; False when all together could pass the cap."""
-        theirs = sum(other.spent + other._reserved for other in self.others)
-        if self.cap is not None and self.spent + self._reserved + theirs + amount > self.cap:
+        theirs = sum(other.gone for other in self.others)
+        if self.cap is not None and self.gone + theirs + amount > self.cap:
             return False
         self._reserved += amount
         return True
@@ -165,10 +165,8 @@ class Judging:
                 self.halt.check()
                 if not self.budget.reserve(call.most):
                     raise at_cap(self.budget)
-                answer = await self._backend.ask(
-                    Question(call.prompt.messages, schema_of(call.prompt.menu), self.settings.seed)
-                )
-                cost = self.budget.settle(call.most, answer.tokens_in, answer.tokens_out, answered=not answer.failure)
+                question = Question(call.prompt.messages, schema_of(call.prompt.menu), self.settings.seed)
+                answer, cost = await ask_paid(self._backend, question, self.budget, call.most)
                 found[call.key] = outcome_of(answer, call.prompt, cost)
                 self.tally.asked += 1
                 if answer.failure in ON_THE_WAY:
@@ -242,9 +240,7 @@ class Reflector:
         most = self.budget.most(size + SCHEMA_BYTES, self.settings.max_tokens)
         if not self.budget.reserve(most):
             raise at_cap(self.budget)
-        answer = await self._backend.ask(Question(messages, {}, seed))
-        cost = self.budget.settle(most, answer.tokens_in, answer.tokens_out, answered=not answer.failure)
-        return answer, cost
+        return await ask_paid(self._backend, Question(messages, {}, seed), self.budget, most)
 
 
 def _time() -> str:
@@ -255,7 +251,7 @@ def at_cap(budget: Budget) -> CapReachedError:
     """The refusal to make a call that could pass the cap."""
     return CapReachedError(
         f"The next call could pass the cap of ${budget.cap or 0:,.2f}.",
-        f"${budget.spent:,.2f} were spent now. Every answer is kept.",
+        f"${budget.spent:,.2f} were spent now{unsure_words(budget.unsure)}. Every answer is kept.",
         "The same command with a higher --max-cost goes on where it stopped.",
     )
 

@@ -58,8 +58,17 @@ def test_out_and_in_again_at_half_the_price(study: Path, tmp_path: Path, overrea
     assert (first["judged"], first["linked"], first["same"]) == (3, 3, 0)
     assert first["cost"] == pytest.approx(3 * 0.0035 / 2)
     whole = answers(tmp_path / "whole.jsonl", calls)
+    lines = whole.read_text(encoding="utf-8").splitlines()
+    new = next(number for number, line in enumerate(lines) if json.loads(line)["custom_id"] == calls[5]["custom_id"])
+    other = tmp_path / "other.jsonl"
+    other.write_text(lines.pop(new).replace("fp_1", "fp_2"), encoding="utf-8")
+    whole.write_text("\n".join(lines), encoding="utf-8")
+    told = " ".join(overread_cli(*base, "--batch-in", other).stdout.split())
+    assert "gpt-4o → gpt-4o-2024 (fp_2) is another server than before" in told
+    assert f"overread --study {study} judge --model gpt-4o, with the options of --batch-out" in told
     [second] = overread_cli(*base, "--batch-in", whole, "--json").json()["batches"]
-    assert (second["judged"], second["linked"], second["same"]) == (3, 3, 6)
+    assert (second["judged"], second["linked"], second["same"]) == (2, 2, 6)
+    assert second["other_servers"] == ["gpt-4o → gpt-4o-2024 (fp_2)"], "told until its anchors are judged"
     with Study.open(study) as opened:
         assert fates(opened) == {"CORRECT": 12}
         assert opened.rows("SELECT count(*), count(DISTINCT verdict_id) FROM verdicts") == [(12, 12)]
@@ -117,6 +126,13 @@ def test_what_makes_the_server_another_one_is_heeded(study: Path, tmp_path: Path
         output.write_text("\n".join(lines), encoding="utf-8")
         assert batch.read_batch(opened, output, lambda _: Budget(None), split_by).judged == 6
         assert opened.rows("SELECT count(DISTINCT judge_id) FROM verdicts") == [(judges,)]
+        others = {"gpt-4o → gpt-4o-2024 (fp_2)": "gpt-4o"} if judges == 2 else {}
+        assert batch.read_batch(opened, output, lambda _: Budget(None), split_by).others == others
+        with serving(always("CORRECT", model="gpt-4o-2024", fingerprint="fp_2")) as server:
+            changes = judge(opened, server, split_by=split_by).changes
+            assert [(name, drift.both) for name, drift in changes] == [(name, 10) for name in others]
+            assert server.count == (5 if others else 0), "the inputs that the other server had judged"
+        assert batch.read_batch(opened, output, lambda _: Budget(None), split_by).others == {}
 
 
 def batch_run(study: Study, given: JudgeOptions = JudgeOptions("gpt-4o")) -> Any:  # noqa: B008

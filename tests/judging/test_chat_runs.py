@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from annotate.cli.judge_progress import progress_line
 from judges.asking import label_probability
 from judges.backends import chat, pressure
 from judges.backends.answer import Answer, ServerUnusableError
 from judges.backends.pressure import CircuitBreaker
+from judges.run import RunResult
 from judges.verdict_reader import FAILURES
 from store.events import EventDraft
 from store.records import LabelState
@@ -391,6 +393,28 @@ def test_the_cap_is_never_passed_and_the_run_goes_on_with_more(ten: Study) -> No
         result = judge(ten, server, max_cost=5.0)
     assert (result.outcome, server.count) == ("done", 10)
     assert result.state.judged == 10 - first
+
+
+def test_calls_whose_answer_never_came_count_as_perhaps_paid(tmp_path: Path) -> None:
+    """The server does the work, and the answer is lost on the way: of each item but the first, and of each retry."""
+
+    def script(request: Request) -> Reply:
+        return Reply(completion(verdict("CORRECT"))) if "Question 0?" in request.text else Reply(drop=True)
+
+    def lost(name: str, max_cost: float) -> tuple[RunResult, int]:
+        with Study.open(make_study(tmp_path, rows(8), f"{name}.duckdb")) as study, serving(script) as server:
+            result = judge(study, server, max_cost=max_cost, retries=1, concurrency=4)
+            return result, server.count - result.state.judged
+
+    free, all_lost = lost("free", 50.0)
+    most = free.state.unsure / all_lost
+    assert (all_lost, free.state.spent, free.as_json()["may_have_cost"]) == (14, 0.0035, free.state.unsure)
+    cap = 0.0035 + 6.5 * most
+    capped, few_lost = lost("capped", cap)
+    assert capped.outcome == "cap" and 0 < few_lost <= 6
+    assert capped.state.unsure == pytest.approx(few_lost * most)
+    words = progress_line("qa", capped.state)
+    assert f"$0.0035 (perhaps ${capped.state.unsure:.4f} more) of ${cap:.2f}" in words
 
 
 # Steering

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -18,10 +19,12 @@ from typing import Any
 
 import pytest
 
+from judges import run as run_module
 from judges.collect import task_definitions
-from judges.drift import compare_judges
+from judges.drift import compare_judges, require_labels
 from judges.run import JudgeRun, Scope
 from judges.setup import chat_backend, make_askers, make_budget
+from store.errors import NotEnoughError
 from store.repair import rebuild
 from store.study import Study
 from tests.commands import ROOT, overread_command, overread_environment
@@ -179,6 +182,32 @@ def test_a_run_that_ends_amid_the_anchors_judges_the_rest_when_it_meets_that_ser
         assert judge(study, server).changes == () and server.count == 22
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_anchors_are_judged_to_the_end_though_no_item_is_left(tmp_path: Path, killed: bool) -> None:
+    """The run ends at the cap, or is lost when the anchors are judged and before that is written."""
+    with (
+        Study.open(make_study(tmp_path, rows(9))) as study,
+        serving(changing(8, always("CORRECT"), model="test-model-2")) as server,
+    ):
+        if killed:
+            judge(study, server, concurrency=1)
+            study.writer.do(lambda connection: connection.execute("UPDATE runs SET counts = '{}', outcome = ''"))
+        else:
+            assert judge(study, server, concurrency=1, max_cost=0.06).outcome == "cap"
+        asked = server.count
+        server.script, usual = always("CORRECT"), server.script
+        back = judge(study, server, concurrency=1)
+        assert (server.count - asked, back.changes == ()) == ((0, False) if killed else (1, True)), "another answers"
+        server.script = usual
+        result = judge(study, server, concurrency=1)
+        if not killed:
+            [(_, drift)] = result.changes
+            assert (drift.both, result.state.before, result.state.left) == (8, 9, 0)
+            assert server.count == 9 + 8 + 1, "no anchor was paid for twice"
+        asked = server.count
+        assert judge(study, server).changes == () and server.count == asked
+
+
 def test_a_server_that_changes_again_amid_the_anchors_is_taken_up_too(tmp_path: Path) -> None:
     models = ["m1"] * 6 + ["m2"] * 3
 
@@ -257,6 +286,24 @@ def test_drift_is_told_by_mcnemar_on_the_labelled_items(tmp_path: Path) -> None:
     assert "a change" in drift.words and "12 better" in drift.words
 
 
+def test_what_failed_and_what_too_few_anchors_can_show_is_told(tmp_path: Path) -> None:
+    with Study.open(make_study(tmp_path, [*rows(5), {**rows(6)[5], "human": []}])) as study:
+        with pytest.raises(NotEnoughError):
+            require_labels(study, ["other"])
+        require_labels(study, ["qa"])
+        with serving(always("CORRECT")) as server:
+            judge(study, server, model="old")
+            server.script = lambda request: Reply(
+                completion(verdict("?" if "Question 0?" in request.text else "INCORRECT"))
+            )
+            judge(study, server, model="new")
+        ids = dict(study.rows("SELECT name, judge_id FROM judges"))
+        drift = compare_judges(study, "qa", [ids["old"]], [ids["new"]])
+    assert (drift.both, drift.failed, drift.anchors, drift.same) == (5, 1, 4, 0)
+    assert "not counted: 1 where one of them gave no label" in drift.words
+    assert "too few to show a change: it takes 6" in drift.words and "could not be chance" not in drift.words
+
+
 # Stopping from within, and memory
 
 
@@ -284,3 +331,41 @@ def test_a_run_that_is_stopped_has_stored_all_that_it_counted(tmp_path: Path) ->
         run = asyncio.run(_stopped_after(study, server, 12))
         assert fates(study) == {"CORRECT": run.state.judged}
         assert server.count == run.state.judged < 60
+
+
+def test_a_run_opens_the_study_anew_and_cuts_off_nobody_who_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module, "_PAGE", 4)
+    monkeypatch.setattr(run_module, "_RENEW", 8)
+    begun, go = threading.Event(), threading.Event()
+    found: list[Any] = []
+    answers: list[bool] = []
+
+    def read_on() -> None:
+        stream = study.stream("SELECT item_id FROM items", batch=7)
+        found.append(next(stream))
+        begun.set()
+        go.wait(30)
+        found.extend(stream)
+
+    def renew() -> bool:
+        answers.append(whole())
+        if len(answers) == 2:
+            go.set()
+            reader.join(30)
+        return answers[-1]
+
+    with Study.open(make_study(tmp_path, rows(60))) as study, serving(always("CORRECT")) as server:
+        whole = study.renew
+        monkeypatch.setattr(study, "renew", renew)
+        usual = study.rows(limit := "SELECT current_setting('wal_autocheckpoint')")
+        reader = threading.Thread(target=read_on)
+        reader.start()
+        begun.wait(30)
+        result = judge(study, server, concurrency=2)
+        assert (result.outcome, fates(study), server.count) == ("done", {"CORRECT": 60}, 60)
+        assert len(found) == 60, "the reader got all its rows"
+        assert answers[:2] == [False, False], "while it was in the middle of them"
+        assert len(answers) > 3 and all(answers[2:])
+        assert study.rows(limit) != usual, "the log stays short"

@@ -10,7 +10,7 @@ import pytest
 from judges.backends.prices import Price, load_prices
 from judges.setup import require_name
 from store.errors import UsageError
-from store.study import Study
+from store.study import Study, now
 from tests.commands import Overread
 from tests.judging.chat_server import Reply, always, serving
 from tests.judging.conftest import make_study, rows
@@ -89,6 +89,22 @@ def test_two_judges_are_compared_without_a_call(study: Path, overread_cli: Overr
     assert (compared["both"], compared["same"], compared["right_before"], compared["right_after"]) == (6, 0, 3, 3)
     nobody = overread_cli("--study", study, "judge", "--compare", "a", "zzz")
     assert nobody.exit_code == 2 and "no judge 'zzz'" in nobody.stderr
+    same = overread_cli("--study", study, "judge", "--compare", "a", "a")
+    assert same.exit_code == 2 and "not compared with itself" in same.stderr
+
+
+@pytest.mark.slow
+def test_drift_asks_again_and_only_where_there_is_something_to_tell(study: Path, overread_cli: Overread) -> None:
+    with serving(always("CORRECT")) as server:
+        base = ("--study", study, "judge", "--model", "a", "--base-url", server.url)
+        overread_cli(*base)
+        server.script = always("INCORRECT")
+        nobody = overread_cli(*base, "--drift", "zzz")
+        assert (nobody.exit_code, server.count) == (2, 6) and "no judge 'zzz'" in nobody.stderr
+        drift = overread_cli(*base, "--drift", "a", "--json").json()
+        [run], found = drift["runs"], drift["drift"]["qa"]
+        assert run["judge"] == found["after"] == f"a on {now():%Y-%m-%d}" and found["before"] == "a"
+        assert (server.count, found["both"], found["same"]) == (12, 6, 0)
 
 
 @pytest.mark.parametrize(
@@ -150,14 +166,15 @@ def test_an_edited_rubric_is_a_new_version_and_another_judge(study: Path, overre
     editor = study.with_name("editor.py")
     editor.write_text(
         "import pathlib, sys\np = pathlib.Path(sys.argv[1])\n"
-        "p.write_text(p.read_text('utf-8') + 'Be kind.\\n', encoding='utf-8')\n",
+        "p.write_text(p.read_text('utf-8') + 'Read {response}. Be kind.\\n', encoding='utf-8')\n",
         encoding="utf-8",
     )
     with serving(always("CORRECT")) as server:
         run = ("--study", study, "judge", "--model", "m", "--base-url", server.url)
         overread_cli(*run)
         edited = overread_cli("--study", study, "rubric", "--edit", env={"EDITOR": f"{sys.executable} {editor}"})
-        assert edited.exit_code == 0 and edited.stdout.rstrip().endswith("Be kind.")
+        assert edited.exit_code == 0 and edited.stdout.rstrip().endswith("Read {response}. Be kind.")
+        assert "{response} will stand as it is" in edited.stderr
         overread_cli(*run)
         assert server.count == 12
         assert "Be kind." in server.requests[-1].body["messages"][0]["content"]

@@ -242,6 +242,13 @@ def test_a_tie_in_a_panel_is_never_broken(tmp_path: Path) -> None:
         assert (result.decided, result.divided) == (1, 2)
         failures = study.rows("SELECT failure FROM verdicts JOIN judges USING (judge_id) WHERE name = 'two' ORDER BY 1")
         assert failures == [("",), ("divided",), ("divided",)]
+        assert run_panel(study, "qa", ["a", "b"], name="a").judge == "a (2)", "no judge's name is taken"
+        with pytest.raises(UsageError, match="'a' is named 2 times"):
+            run_panel(study, "qa", ["a", "b", "a"])
+        with pytest.raises(UsageError, match="'two' is a panel itself"):
+            run_panel(study, "qa", ["a", "two"])
+        with pytest.raises(UsageError, match="no drawn item of qa"):
+            run_panel(study, "qa", ["a", "b"], "drawn")
         with pytest.raises(UsageError, match="at least two"):
             run_panel(study, "qa", ["a"])
         with pytest.raises(UsageError, match="did not judge"):

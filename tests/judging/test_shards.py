@@ -294,13 +294,20 @@ def test_shards_go_to_the_idlest_worker_and_every_asker_gets_its_own_answer(tmp_
     assert {worker for worker, _ in library.asked} == {0, 1} and max(size for _, size in library.asked) == 4
 
 
-def test_a_lost_worker_leaves_failures_of_the_way_and_the_others_go_on(ten: Study) -> None:
+def test_what_a_lost_worker_had_goes_to_another_and_counts_as_perhaps_paid(tmp_path: Path) -> None:
     with serving(always("CORRECT")) as server:
-        result = judge_on_workers(ten, server, InThisProcess(lost=[0]))
-        failed = result.state.failures["server_error"]
-        assert result.outcome == "done" and failed == 4 and result.state.judged == 6
-        assert judge_on_workers(ten, server, InThisProcess()).state.judged == 4, "the same command asks again"
-    assert fates(ten) == {"CORRECT": 10}
+        with Study.open(make_study(tmp_path, rows(10), "free.duckdb")) as study:
+            free = judge_on_workers(study, server, InThisProcess(lost=[0]))
+            assert (free.outcome, free.state.judged, fates(study)) == ("done", 10, {"CORRECT": 10})
+        most = free.state.unsure / 4
+        assert most > 0, "its shard had four questions"
+        with Study.open(make_study(tmp_path, rows(10), "capped.duckdb")) as study:
+            cap = (free.state.spent or 0) / 10 * 6 + 4.5 * most
+            capped = judge_on_workers(study, server, InThisProcess(lost=[0]), max_cost=cap)
+            assert capped.outcome == "cap" and capped.state.failures["server_error"] > 0
+            assert (capped.state.spent or 0) + capped.state.unsure <= cap
+            more = judge_on_workers(study, server, InThisProcess())
+            assert more.state.left == 0 and fates(study) == {"CORRECT": 10}, "the same command asks again"
 
 
 def test_without_any_worker_left_the_run_ends_and_nothing_is_marked_failed(ten: Study) -> None:

@@ -3,8 +3,8 @@
     python -m tests.performance.judging --items 20000 --concurrency 64 --latency 0.5
     python -m tests.performance.judging --halumem-long --items 118000 --latency 0.05
 
-The first judges a table in this process: throughput against concurrency / latency, memory after a fifth of the run and
-at its end, and calls. The second imports a run of the shape of HaluMem-Long with the real command, has the real command
+The first judges a table in this process: throughput against concurrency / latency, memory at each fifth of the run, and
+calls. The second imports a run of the shape of HaluMem-Long with the real command, has the real command
 judge all of it, and looks at it from outside: verdicts a second and memory at each fifth.
 """
 
@@ -22,6 +22,7 @@ from pathlib import Path
 from judges.collect import task_definitions
 from judges.run import JudgeRun, Scope
 from judges.setup import JudgeOptions, chat_backend, make_askers, make_budget
+from store.heaps import share_heaps
 from store.items import count_items
 from store.study import Study
 from tests.commands import ROOT, overread_command, overread_environment
@@ -105,6 +106,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.5)
     parser.add_argument("--halumem-long", action="store_true")
     given, _ = parser.parse_known_args()
+    share_heaps()  # as the command does
     if given.halumem_long:
         with tempfile.TemporaryDirectory() as folder, server_process(given.latency) as address:
             watch_command(make_long_study(Path(folder), given.items), address, given.concurrency)
@@ -115,7 +117,8 @@ def main() -> None:
         calls = stats(address)["count"]
     rate, ideal = given.items / seconds, given.concurrency / given.latency
     print(f"{given.items:,} items in {seconds:.1f} s: {rate:.1f}/s, {100 * rate / ideal:.1f} % of {ideal:.0f}/s")
-    print(f"memory: {memory[len(memory) // 5] / 1024:.0f} MB after a fifth, {memory[-1] / 1024:.0f} MB at the end")
+    fifths = [memory[len(memory) * fifth // 5] for fifth in range(1, 5)]
+    print(f"memory at fifths: {'/'.join(f'{size / 1024:.0f}' for size in [*fifths, memory[-1]])} MB")
     print(f"calls: {calls:,}")
 
 

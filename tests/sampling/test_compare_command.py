@@ -71,7 +71,11 @@ def test_the_command_prints_both_shapes(tmp_path: Path) -> None:
     assert row["power"]["at"] == 0.05 and row["power"]["labels_needed"] > 0
     ranks = {one["system"]: one for one in found["leaderboard"][METRIC]}
     assert (ranks["a"]["rank"], ranks["b"]["rank"], ranks["a"]["not_separable"]) == (1, 2, [])
-    for wrong, words in (("nobody", "no system and no judge"), ("a", "with itself")):
+    for wrong, words in (
+        ("nobody", "no system and no judge"),
+        ("a", "system is not compared with itself"),
+        (JUDGE, "judge is not"),
+    ):
         outcome = overread("score", "--compare", wrong, wrong, cwd=tmp_path)
         assert outcome.exit_code == 2 and words in outcome.stderr, outcome
 

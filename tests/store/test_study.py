@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from store_makers import (
@@ -24,9 +26,11 @@ from store_makers import (
     values,
 )
 
+from store import database
 from store.draws import add_draw
 from store.errors import NotWrittenError, OverreadError, StudyDamagedError, StudyLockedError, UsageError
 from store.journal import journal_path, read_journal
+from store.opening import connect_again
 from store.study import Study
 
 
@@ -121,6 +125,63 @@ def test_a_second_program_is_told_who_holds_the_study_and_what_to_do(tmp_path: P
         assert refused.returncode == 4 and f"process {holder.pid}" in refused.stderr, refused
     assert values(path) == [f"value-{number}" for number in range(5)]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["s.duckdb", "s.journal.jsonl", "s.source.json"]
+
+
+_OPEN = """
+import sys
+from pathlib import Path
+from store.study import Study
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    Study.open(Path(sys.argv[1]))
+except Exception as error:
+    print(type(error).__name__, flush=True)
+"""
+
+
+def test_no_program_gets_between_closing_and_opening_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = labelled_study(tmp_path / "s.duckdb")
+    command = [sys.executable, "-c", _OPEN, str(path)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    refusals = [StudyLockedError("s.duckdb is open in process 1 (cp).", "", "")]
+
+    def while_it_is_closed(place: Path) -> Any:
+        if refusals:
+            raise refusals.pop()
+        assert other.stdin is not None
+        other.stdin.write(b"go\n")
+        other.stdin.flush()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # there is nothing to hold it but the lock
+            other.wait(0.5)
+        return connect_again(place)
+
+    with (
+        Study.open(path) as study,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as other,
+    ):
+        assert other.stdout is not None and other.stdout.readline() == b"ready\n"
+        monkeypatch.setattr(database, "connect_again", while_it_is_closed)
+        assert study.renew() and not refusals
+        assert other.stdout.read() == b"StudyLockedError\n"
+        assert len(labels_in(study)) == 5
+
+
+def test_a_study_that_could_not_be_opened_anew_is_opened_at_the_next_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def held_elsewhere(_: Path) -> Any:
+        raise StudyLockedError("s.duckdb is open in process 1 (cp).", "", "")
+
+    with Study.open(labelled_study(tmp_path / "s.duckdb")) as study:
+        monkeypatch.setattr(database, "connect_again", held_elsewhere)
+        monkeypatch.setattr(database, "_PATIENCE_S", 0)
+        with pytest.raises(StudyLockedError):
+            study.renew()
+        with pytest.raises(NotWrittenError, match="could not be opened again"):
+            study.rows("SELECT 1")
+        study.keep_paid(lambda _: (None, [])).result()
+        assert len(labels_in(study)) == 5
 
 
 def test_one_program_opens_a_study_once(tmp_path: Path) -> None:
@@ -237,6 +298,21 @@ def test_too_little_memory_is_told_and_is_no_damage(study: Study) -> None:
     with pytest.raises(OverreadError, match="not enough memory") as caught:
         study.rows("SELECT i, repeat(md5(i::VARCHAR), 40) AS b FROM range(100000) t(i) ORDER BY b")
     assert not isinstance(caught.value, StudyDamagedError)
+
+
+def test_what_cannot_do_with_the_memory_of_long_work_gets_more(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "LEAN_MEMORY", "5MB")
+    study.economise()
+    lean = study.rows(limit := "SELECT current_setting('memory_limit')")
+    query = "SELECT max(b), list(b)[7] IS NULL FROM (SELECT repeat(md5(i::VARCHAR), 40) AS b FROM range(30000) t(i))"
+    for read in (
+        lambda: study.rows(query),
+        lambda: list(study.stream(query)),
+        lambda: study.keep_paid(lambda connection: (connection.execute(query).fetchall(), [])).result(),
+    ):
+        assert [row[1] for row in read()] == [False]
+        assert study.rows(limit) != lean, "it needed all"
+        assert study.renew() and study.rows(limit) == lean
 
 
 def test_what_killed_programs_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_labels_overtake_an_import_that_waits(study: Study) -> None:
 
 
 def test_readers_in_many_threads_see_whole_batches_while_labels_are_written(study: Study) -> None:
-    """One cursor a reader: no mixed up results, no half batch, no refused call."""
+    """One cursor a reader: no mixed up results, no half batch, no refused call, though the file is opened anew."""
     stop, wrong, read = threading.Event(), list[Any](), list[int]()
 
     def look(number: int) -> None:
@@ -125,9 +125,21 @@ def test_readers_in_many_threads_see_whole_batches_while_labels_are_written(stud
         reader.start()
     for number in range(60):
         study.append([act(value=f"a{number}"), act(value=f"b{number}")])
+        if number % 10 == 0:
+            study.renew()
     stop.set()
     for reader in readers:
         reader.join(10)
     assert wrong == []
     assert len(read) > 60
     assert len(labels_in(study)) == 120
+    assert study.renew(), "with nobody reading"
+
+
+def test_a_reader_is_never_cut_off_by_opening_anew(study: Study) -> None:
+    study.append([act(value=str(number)) for number in range(9)])
+    rows = study.stream("SELECT value FROM label_events ORDER BY seq", batch=2)
+    first = next(rows)
+    assert not study.renew()
+    assert [row[0] for row in [first, *rows]] == [str(number) for number in range(9)]
+    assert study.renew()

@@ -87,7 +87,7 @@ def run_lines(run: StoredRun) -> list[Line]:
         [Span(f"verdicts  {sum(ways):,} of {counts['slots']:,}, {counts['before']:,} before, {counts['left']:,} left")],
         [Span(f"          {verdict_words(*ways)}")],
         [Span(f"calls     {counts['requests']:,}   tokens {counts['tokens_in']:,} in, {counts['tokens_out']:,} out")],
-        [Span(f"cost      {money(counts['cost'], counts['cap'])}")],
+        [Span(f"cost      {money(counts['cost'], counts['cap'], counts.get('may_have_cost', 0.0))}")],
         _failures(counts["failures"]),
     ]  # fmt: skip
     if counts["flagged"]:

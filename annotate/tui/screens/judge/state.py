@@ -93,7 +93,7 @@ def run_lines(task: str, judge: str, state: RunState) -> list[Line]:
         [Span(f"rate      {state.rate:.1f}/s   {state.running} calls on their way{left}")],
         [Span(f"verdicts  {verdict_words(state.judged, state.kept, state.linked, state.given)}")],
         [Span(f"calls     {state.requests:,}   tokens {state.tokens_in:,} in, {state.tokens_out:,} out")],
-        [Span(f"cost      {money(state.spent, state.cap)}")],
+        [Span(f"cost      {money(state.spent, state.cap, state.unsure)}")],
         failure_line(state),
     ]
     if state.flagged:
@@ -117,18 +117,19 @@ def result_lines(result: RunResult) -> list[Line]:
     return [
         [Span(safe_line(f"{result.task}, judged by {result.judge}"), "judge"), Span(f"   {OUTCOMES[result.outcome]}")],
         [Span(f"verdicts  {state.read:,} of {state.slots:,}, {state.before:,} before")],
-        [Span(f"calls     {state.requests:,}   cost {money(state.spent, state.cap)}")],
+        [Span(f"calls     {state.requests:,}   cost {money(state.spent, state.cap, state.unsure)}")],
         failure_line(state),
         *([Span(safe_line(f"the server changed; from then on: {name}: {drift.words}", 400), "warning")]
           for name, drift in result.changes),
     ]  # fmt: skip
 
 
-def money(spent: float | None, cap: float | None) -> str:
-    """What was spent in dollars, and the cap."""
+def money(spent: float | None, cap: float | None, unsure: float = 0.0) -> str:
+    """What was spent in dollars, what calls without an answer may have cost beside it, and the cap."""
     if spent is None:
         return "unknown: no price for this model"
-    return f"${spent:.4f}" + (f" of ${cap:.2f}" if cap is not None else ", no cap")
+    perhaps = f" (perhaps ${unsure:.4f} more)" if unsure else ""
+    return f"${spent:.4f}{perhaps}" + (f" of ${cap:.2f}" if cap is not None else ", no cap")
 
 
 def clock(seconds: float) -> str:
