@@ -52,16 +52,21 @@ def draw_weights(study: Study, task: str) -> DrawWeights | None:
     return replace(found, groups=groups)
 
 
-def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
-    """What the draws alone say."""
-    unequal = study.rows(
+def drawn_unequally(study: Study, task: str) -> bool:
+    """Whether a draw for estimates took some items of a task likelier than others, or took them text by text."""
+    found = study.rows(
         """SELECT count(*) FROM (SELECT draw_id FROM draw_items JOIN draws d USING (draw_id)
             JOIN current_items i USING (item_id) WHERE d.stream = 'estimate' AND i.task = ?
             GROUP BY draw_id HAVING max(probability) > min(probability) * (1 + 1e-9) OR any_value(design) = 'two_stage')
         """,
         [task],
-    )[0][0]
-    if not unequal:
+    )
+    return bool(found[0][0])
+
+
+def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
+    """What the draws alone say."""
+    if not drawn_unequally(study, task):
         return None
     from judges.calibration.correction.sample import design_weights
     from judges.collect import blind_labels

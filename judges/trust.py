@@ -26,6 +26,7 @@ from judges.calibration.trust import (
     slices_tested,
     tested_against,
 )
+from judges.draw_weights import drawn_unequally
 from judges.favourable import favourable_label
 from judges.label_acts import ActsOnItem, read_acts, under_judge
 from judges.linked_labels import linked_keys
@@ -169,7 +170,7 @@ class _Task:
             )
             if told
             else None,
-            selection(sure, agrees[at]) if told else None,
+            selection(sure, agrees[at]) if told and not drawn_unequally(self.study, self.definition.task) else None,
         )
 
     def self_consistency(self) -> dict[str, SelfConsistency]:

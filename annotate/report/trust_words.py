@@ -240,8 +240,11 @@ def _confidence(found: JudgeTrust) -> Iterator[str]:
         f"less agreement {decimal_words(said.gap, 3)}, n {said.brier.n:,}"
     )
     if chosen is None:
-        return
-    if chosen.threshold is None:
+        yield (
+            "From which confidence on it may decide alone is not said: the exact bound needs items drawn one by one "
+            "with equal chances"
+        )
+    elif chosen.threshold is None:
         yield f"There is no confidence at which it may decide alone: {chosen.why}"
     else:
         yield (
