@@ -13,7 +13,7 @@ from store.database import in_transaction
 from store.events import COLUMNS, event_of, insert_events, row_of
 from store.files import free_name, told_of, write_private
 from store.journal import Entry
-from store.records import digest, text_hash
+from store.records import canonical_json, digest, text_hash
 
 _BATCH = 2000
 _READ = COLUMNS.replace("happened_at", "epoch_us(happened_at)")
@@ -71,13 +71,34 @@ def untrue_tables(connection: Any) -> list[str]:
     with duckdb.connect() as scratch:
         migrations.migrate(scratch)
         apply_entries(scratch, entries)
-        return [table for table in FILLED if _content(scratch, table) != _content(connection, table)]
+        return [table for table in FILLED if _meaning(scratch, table) != _meaning(connection, table)]
 
 
-def _content(connection: Any, table: str) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = connection.execute(
-        f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM {table} ORDER BY ALL"
-    ).fetchall()
+_JSON = frozenset({"definition", "document", "items", "settings", "texts"})
+"""Columns whose text is JSON: what it says counts, for the order of its members was not always the same."""
+
+_Row = tuple[str | None, ...]
+
+
+def _meaning(connection: Any, table: str) -> list[_Row]:
+    columns = connection.execute(f"SELECT column_name FROM duckdb_columns() WHERE table_name = '{table}'").fetchall()
+    is_json = [name in _JSON for (name,) in columns]
+    rows = _content(connection, table)
+    if not any(is_json):
+        return rows
+    told = [tuple(_said(cell) if js else cell for cell, js in zip(row, is_json, strict=True)) for row in rows]
+    return sorted(told, key=lambda row: [(cell is not None, cell or "") for cell in row])
+
+
+def _said(text: str | None) -> str | None:
+    try:
+        return text if text is None else canonical_json(json.loads(text))
+    except ValueError:  # not even JSON any more: then it is not what was journaled
+        return text
+
+
+def _content(connection: Any, table: str) -> list[_Row]:
+    rows: list[_Row] = connection.execute(f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM {table} ORDER BY ALL").fetchall()
     return rows
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from store.records import canonical_json
+
 if TYPE_CHECKING:
     from store.study import Study
 
@@ -96,7 +98,7 @@ def apply_draw(connection: Any, record: Mapping[str, Any]) -> None:
     connection.execute(
         "INSERT INTO draws VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
         [record["draw_id"], record["task"], record["stream"], record["design"], record["reveal"], record["seed"],
-         json.dumps(record["settings"], ensure_ascii=False), record["created_by"], record["at"]],
+         canonical_json(record["settings"]), record["created_by"], record["at"]],
     )  # fmt: skip
 
 

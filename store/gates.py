@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from store.records import canonical_json
+
 if TYPE_CHECKING:
     from store.study import Study
 
@@ -61,5 +63,5 @@ def apply_look(connection: Any, record: Mapping[str, Any]) -> None:
     """Put a journaled look into its table."""
     connection.execute(
         "INSERT INTO gates VALUES (?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
-        [*(record[name] for name in _COLUMNS), json.dumps(record["document"], ensure_ascii=False), record["at"]],
+        [*(record[name] for name in _COLUMNS), canonical_json(record["document"]), record["at"]],
     )

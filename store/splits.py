@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from store.records import canonical_json
+
 if TYPE_CHECKING:
     from store.study import Study
 
@@ -127,7 +129,7 @@ def apply_split(connection: Any, record: Mapping[str, Any]) -> None:
     connection.execute(
         "INSERT INTO splits VALUES (?, ?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
         [record["split_id"], record["task"], record["unit"], record["seed"],
-         json.dumps(record["settings"], ensure_ascii=False), record["at"]],
+         canonical_json(record["settings"]), record["at"]],
     )  # fmt: skip
 
 
@@ -145,5 +147,5 @@ def apply_opening(connection: Any, record: Mapping[str, Any]) -> None:
     """Put a journaled opening of a test into its table."""
     connection.execute(
         "INSERT INTO test_openings VALUES (?, ?, ?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
-        [*(record[name] for name in _OPENING[:-2]), json.dumps(record["items"]), record["at"]],
+        [*(record[name] for name in _OPENING[:-2]), canonical_json(record["items"]), record["at"]],
     )

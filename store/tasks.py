@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from store.records import digest
+from store.records import canonical_json, digest
 
 if TYPE_CHECKING:
     from store.study import Study
@@ -133,5 +133,5 @@ def apply(connection: Any, record: Mapping[str, Any]) -> None:
     connection.execute(
         "INSERT INTO tasks VALUES (?, ?, ?, ?, CAST(? AS TIMESTAMPTZ))",
         [record["task"], record["version"], record["position"],
-         json.dumps(record["definition"], ensure_ascii=False, sort_keys=True), record["at"]],
+         canonical_json(record["definition"]), record["at"]],
     )  # fmt: skip

@@ -55,7 +55,7 @@ class FullRunGate:
 
         def asked(record: JudgeRecord, _: Drift) -> GateClosedError | None:
             passage, found = self._ask(record)
-            if found is None:
+            if found is None and passage.state == "unlooked":
                 return None
             self.passages.append(passage)
             return closed_error(passage, found) if passage.state == "shut" else None

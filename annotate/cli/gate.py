@@ -39,9 +39,8 @@ def gate(
     """Check whether the judge is good enough to score the full run: open (0), closed (1) or undecided (3).
 
     A judge may be looked at five times; the same look again costs nothing. Closed to an annotator in the middle of a
-    queue. With --certificate an earlier outcome is
-    checked: against the study if there is one here, else that the certificate itself is whole and open. --thresholds,
-    --junit and --markdown go with it.
+    queue. With --certificate an earlier outcome is checked: against the study if there is one here, else that the
+    certificate itself is whole and open. --thresholds, --junit and --markdown go with it.
 
     Example: overread gate --task qa --write gate.json --junit gate.xml
     """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judges.calibration.agreement.binomial import clopper_pearson
 from judges.collect import FinalLabel, final_labels
-from judges.deciding import Decider, decider, selective_of
+from judges.deciding import Decider, Selective, decider, selective_of
 from judges.gate.bindings import judges_of
 from judges.gate.checks import resolved_label
 from judges.gate.evidence import evidence_of
@@ -89,18 +89,13 @@ class Decided:
 
 
 def decided(
-    study: Study, judge: str, system: str = "", task: str = "", *, selective: bool = False
+    study: Study, judge: str, system: str = "", task: str = "", where: Selective | None = None
 ) -> Iterator[Decided]:
     """Every item in stable order, with the label that counts.
 
     Args:
-        selective: the judge decides only where its confidence reaches the threshold that `audit --confidence --keep`
-            found for its task; the rest is left to people's queue.
-
-    Raises:
-        NotEnoughError: selective, and no threshold is kept for this judge.
+        where: the judge decides only there (`thresholds_kept`); the rest is left to people's queue.
     """
-    where = selective_of(study, [judge]) if selective else None
     people = final_labels(study)
     trusts = label_trust(study, judge)
     gates = {passage["task"]: passage for passage in passages_of(study, judge)}
@@ -111,6 +106,16 @@ def decided(
             if task in ("", item.task):
                 by = decider(item.item_id, verdict, people.get(item.item_id), where)
                 yield _decided(by, item, verdict, judge, people.get(item.item_id), trusts, gates.get(item.task, {}))
+
+
+def thresholds_kept(study: Study, judge: str, selective: bool) -> Selective | None:
+    """Where the judge decides alone: where its confidence reaches the threshold that `audit --confidence --keep` found
+    for its task; None if the choice is not selective.
+
+    Raises:
+        NotEnoughError: selective, and no threshold is kept for this judge.
+    """
+    return selective_of(study, [judge]) if selective else None
 
 
 def _decided(
@@ -157,11 +162,12 @@ def verdict_lines(
     study: Study, judge: str, system: str = "", task: str = "", *, selective: bool = False
 ) -> Iterator[str]:
     """The calibrated verdicts as JSON lines, what they are of first."""
+    where = thresholds_kept(study, judge, selective)
     head = {"format": FORMAT, "benchmark": study.benchmark, "study_id": study.study_id, "judge": judge,
             "at": now().isoformat(timespec="seconds"), "gate": passages_of(study, judge),
-            **({"promises": selective_of(study, [judge]).promises} if selective else {})}  # fmt: skip
+            **({"promises": where.promises} if where is not None else {})}  # fmt: skip
     yield json.dumps(head, ensure_ascii=False) + "\n"
-    for one in decided(study, judge, system, task, selective=selective):
+    for one in decided(study, judge, system, task, where):
         yield json.dumps(one.as_json(), ensure_ascii=False) + "\n"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from annotate.exchange.calibrated import Decided, decided
+from annotate.exchange.calibrated import Decided, decided, thresholds_kept
 from judges.collect import task_definitions
 from judges.favourable import favourable_label
 from store.errors import UsageError
@@ -22,11 +22,12 @@ def inspect_lines(
     """Records of all items that somebody decided.
 
     Raises:
+        NotEnoughError: selective, and no threshold is kept for this judge.
         UsageError: two items have one key, which Inspect refuses.
     """
     definitions = task_definitions(study)
     seen: set[str] = set()
-    for one in decided(study, judge, system, task, selective=selective):
+    for one in decided(study, judge, system, task, thresholds_kept(study, judge, selective)):
         if one.label is None:
             continue
         sample = sample_id(one)

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from annotate.exchange.calibrated import Decided, decided
+from annotate.exchange.calibrated import Decided, decided, thresholds_kept
 from annotate.exchange.inspect_scores import sample_id
 from store.records import digest
 from store.study import Study, now
@@ -24,7 +24,7 @@ def mlflow_lines(
     """Assessments of all items that somebody judged, each judge's before the person's that overrides it. What a judge
     may not decide alone is marked not valid, as what people overrode is."""
     at = now().isoformat()
-    for one in decided(study, judge, system, task, selective=selective):
+    for one in decided(study, judge, system, task, thresholds_kept(study, judge, selective)):
         for assessment in assessments(one, at):
             yield json.dumps(assessment, ensure_ascii=False) + "\n"
 

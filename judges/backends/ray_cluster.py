@@ -37,6 +37,8 @@ except ImportError:  # not on Windows, where a killed run's folder stays
 
 MOST_IN_SHARD = 32
 """Questions of a shard; fewer where a worker asks fewer at a time."""
+_MOST_LOST = 3
+"""So many workers may be lost over a shard before it is left: a machine with several goes down as one."""
 _LINGER_S = 0.01
 """How long a shard waits to become full."""
 _READY_S, _REACHED_S = 60.0, 10.0
@@ -223,7 +225,10 @@ _LOOPBACK: Mapping[str, str] = {
 """Variables of a Ray for this machine alone: no other address, and nobody else on the machine gets in."""
 
 
-_ADDRESS_HINT = "Check --ray-address: HOST:PORT as `ray start --head` says. Leave it out for a Ray of your own."
+_ADDRESS_HINT = (
+    "Check --ray-address: HOST:PORT as `ray start --head` says, and that Ray's token (~/.ray/auth_token) is the same "
+    "on every machine. Leave it out for a Ray of your own."
+)
 _MACHINES_HINT = "overread has to be installed on every machine of the cluster, in this version."
 
 
@@ -386,8 +391,9 @@ class RayBackend:
             self._sent.add(task)
             task.add_done_callback(self._sent.discard)
 
-    async def _send(self, shard: Sequence[tuple[Question, asyncio.Future[Answer]]]) -> None:
-        """Have the idlest worker ask a shard, and hand the answers out."""
+    async def _send(self, shard: Sequence[tuple[Question, asyncio.Future[Answer]]], lost: int = 0) -> None:
+        """Have the idlest worker ask a shard, and hand the answers out. What a lost one had goes to another: what it
+        had paid for by then is paid again."""
         if not self._hands:
             return _hand_out(shard, [_NOBODY_LEFT] * len(shard))
         hand = min(self._hands, key=lambda one: one.out)
@@ -396,8 +402,10 @@ class RayBackend:
             reply: Reply = await _reply(hand.actor.ask.remote([question for question, _ in shard]))
         except self._ray.exceptions.RayError as error:
             self._lose(hand)
-            lost = Answer(failure=SERVER_ERROR, why=f"a worker of the cluster was lost ({type(error).__name__})")
-            return _hand_out(shard, [lost if self._hands else _NOBODY_LEFT] * len(shard))
+            if lost + 1 < _MOST_LOST:
+                return await self._send([one for one in shard if not one[1].done()], lost + 1)
+            why = f"{_MOST_LOST} workers of the cluster were lost over it ({type(error).__name__})"
+            return _hand_out(shard, [Answer(failure=SERVER_ERROR, why=why)] * len(shard))
         except Exception as error:  # nobody may wait for ever
             return _hand_out(shard, [error] * len(shard))
         hand.out -= len(shard)

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from judges.tuned import tuned_items
 from store.gates import gate_looks
 from store.judge_rubrics import current_rubric
+from store.judging import judges_of_task
 from store.records import digest
 
 if TYPE_CHECKING:
+    from store.records import JudgeRecord
     from store.study import Study
 
 
@@ -36,16 +38,19 @@ def judges_of(study: Study, task: str) -> list[JudgeOf]:
     return [JudgeOf(*row) for row in rows]
 
 
-def under_other_names(study: Study, task: str, judge_id: str) -> dict[str, str]:
-    """Judge id → name of judges that are this one under another name: the same model, prompt and parameters. A verdict
-    that came with a file says none of these, and is nobody else's."""
-    rows = study.rows(
-        """SELECT other.judge_id, other.name FROM judges one JOIN judges other
-            USING (task, model, prompt_version, parameters)
-        WHERE one.judge_id = ? AND task = ? AND model <> '' AND other.judge_id <> one.judge_id ORDER BY other.rowid""",
-        [judge_id, task],
-    )
-    return dict(rows)
+def is_renamed(other: JudgeRecord, judge: JudgeRecord) -> bool:
+    """Whether two names stand for one judge: the same model, prompt and parameters. A verdict that came with a file
+    says none of these, and is nobody else's."""
+    same = (other.model, other.prompt_version, dict(other.parameters)) == (
+        judge.model, judge.prompt_version, dict(judge.parameters)
+    )  # fmt: skip
+    return bool(judge.model) and same and other.name != judge.name
+
+
+def under_other_names(study: Study, task: str, judge_id: str) -> list[str]:
+    """Ids of judges that are this one under another name."""
+    judges = judges_of_task(study, task)
+    return [other_id for other_id, other in judges.items() if is_renamed(other, judges[judge_id])]
 
 
 def bindings_of(study: Study, judge: JudgeOf) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from judges.gate.bindings import GateState, gate_state
+from judges.gate.bindings import GateState, gate_state, is_renamed
 from judges.gate.recheck import Recheck, certified_of, differences, recheck
 from judges.served import is_of_family
 from store.errors import OverreadError
@@ -31,9 +31,9 @@ class Passage:
     """How a judge came to score everything.
 
     Attributes:
-        state: open; forced; shut; unlooked, when the gate was opened for no judge of the task and nobody looked at this
-            one; changed, when it was opened for another one, and this one's anchors have to be judged first.
-        why: a sentence, "" when open.
+        state: open; forced; shut; unlooked, when nobody looked at any judge of the task; changed, when it was opened
+            for another one, and this one's anchors have to be judged first.
+        why: a sentence, "" when open. act: what to do before looking again, "" for looking again itself.
     """
 
     task: str
@@ -42,9 +42,10 @@ class Passage:
     state: str
     why: str = ""
     certificate: str = ""
+    act: str = ""
 
     def as_json(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "act"}
 
     @property
     def words(self) -> str:
@@ -59,7 +60,7 @@ def pass_gate(
 ) -> list[Passage]:
     """Let judges through that may score everything; a forced passage is journaled.
 
-    A judge that nobody has looked at is let through while the gate was opened for no other, and that is said.
+    While nobody has looked at any judge of its task a judge is let through, and that is said.
 
     Args:
         anchors_first: the caller judges the labelled items of a changed judge before anything else, then asks
@@ -71,7 +72,7 @@ def pass_gate(
     passages = [_passage(study, judge) for judge in judges]
     shut = [one for one in passages if one.state == "shut" or (one.state == "changed" and not anchors_first)]
     if shut and not force:
-        raise _closed(shut[0].judge, [one.why for one in shut])
+        raise _closed(shut[0].judge, [one.why for one in shut], shut[0].act)
     forced = {id(one): replace(one, state="forced") for one in shut}
     _note_forced(study, list(forced.values()), at)
     return [forced.get(id(one), one) for one in passages]
@@ -80,11 +81,15 @@ def pass_gate(
 def pass_changed(study: Study, judge: JudgeRecord, *, force: bool, at: str) -> tuple[Passage, Recheck | None]:
     """Whether a changed judge may go on, now that it has judged the labelled items: open, forced, or shut.
 
-    The recheck is None, and the passage unlooked, where the gate was opened for no judge of the task.
+    The recheck is None where the gate was opened for no judge of the task.
     """
     certified = certified_of(study, judge.task)
     if certified is None:
-        return _passage(study, judge), None
+        before = _passage(study, judge)
+        if before.state != "shut" or not force:
+            return before, None
+        _note_forced(study, [before], at)
+        return replace(before, state="forced"), None
     found = recheck(study, judge, certified, at=at)
     if found.outcome == "open":
         return Passage(judge.task, judge.name, judge.judge_id, "open", certificate=found.certificate), found
@@ -98,7 +103,7 @@ def pass_changed(study: Study, judge: JudgeRecord, *, force: bool, at: str) -> t
 def closed_error(passage: Passage, found: Recheck | None) -> GateClosedError:
     """The refusal of a judge whose labelled items were just judged again."""
     compared = [found.drift.words] if found is not None else []
-    return _closed(passage.judge, [passage.why, *compared], found.next if found is not None else "")
+    return _closed(passage.judge, [passage.why, *compared], found.next if found is not None else passage.act)
 
 
 def _closed(judge: str, whys: Sequence[str], act: str = "") -> GateClosedError:
@@ -121,10 +126,19 @@ def _passage(study: Study, judge: JudgeRecord) -> Passage:
     if any(one.judge_id == judge.judge_id for one in looks):
         return Passage(judge.task, judge.name, judge.judge_id, "shut", state.why, state.certificate)
     if (certified := certified_of(study, judge.task)) is None:
-        return Passage(judge.task, judge.name, judge.judge_id, "unlooked", state.why)
+        return _of_others(looks, judge) or Passage(judge.task, judge.name, judge.judge_id, "unlooked", state.why)
     what = ", ".join(differences(certified.judge, judge))
     why = f"the gate of {judge.task} was opened for {certified.judge.name}, from which this judge differs in {what}"
     return Passage(judge.task, judge.name, judge.judge_id, "changed", why, certified.look.gate_id)
+
+
+def _of_others(looks: Sequence[GateLook], judge: JudgeRecord) -> Passage | None:
+    """Where the gate let no judge of the task through it lets none through that nobody looked at."""
+    if not looks:
+        return None
+    why = f"the gate of {judge.task} is {looks[-1].outcome} for {looks[-1].judge}, and nobody has looked at this judge"
+    act = "judge the labelled items (--items labelled), then look: overread gate"
+    return Passage(judge.task, judge.name, judge.judge_id, "shut", why, act=act)
 
 
 def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
@@ -132,7 +146,7 @@ def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
     newest = {look.judge_id: look for look in gate_looks(study, judge.task)}
     for judge_id, record in judges_of_task(study, judge.task).items():
         look = newest.get(judge_id)
-        if judge.judge_id in newest or look is None or look.outcome == "open" or not _is_renamed(record, judge):
+        if judge.judge_id in newest or look is None or look.outcome == "open" or not is_renamed(record, judge):
             continue
         why = f"it is {record.name} under another name, for which the gate of {judge.task} is {look.outcome}"
         return Passage(judge.task, judge.name, judge.judge_id, "shut", why, look.gate_id)
@@ -143,14 +157,6 @@ def _refused_identity(study: Study, judge: JudgeRecord) -> Passage | None:
         why = f"its server became {record.name}, for which the gate of {judge.task} is {look.outcome}"
         return Passage(judge.task, judge.name, judge.judge_id, "shut", why, look.gate_id)
     return None
-
-
-def _is_renamed(record: JudgeRecord, judge: JudgeRecord) -> bool:
-    """Whether two names stand for one judge."""
-    known = (record.model, record.prompt_version, dict(record.parameters))
-    return bool(judge.model) and record.name != judge.name and known == (
-        judge.model, judge.prompt_version, dict(judge.parameters)
-    )  # fmt: skip
 
 
 def forced_judges(study: Study) -> dict[str, str]:

@@ -139,6 +139,7 @@ def test_selective_leaves_to_people_what_the_judge_is_unsure_of(folder: Path, tm
     kept = Overread()("audit", "--confidence", "--keep", cwd=tmp_path)
     assert kept.exit_code == 0, kept
     head, *found = exported(tmp_path, "v.jsonl", "--format", "verdicts", "--selective")
+    assert Overread()("doctor", cwd=tmp_path).stdout.rstrip().endswith("healthy")
     assert 0.4 < head["promises"]["t"]["threshold"] <= 0.9 and head["promises"]["t"]["alpha"] == 0.05
     by = Counter(row["decided_by"] for row in found)
     assert by == {"people": 120, "judge": 10, "queue": 10}

@@ -86,11 +86,17 @@ def test_a_closed_gate_refuses_it_and_force_is_said_ever_after(tmp_path: Path, o
             "judge", "--model", "m", "--base-url", server.url, "--name", "fresh", "--items", "all", cwd=tmp_path
         )
         assert renamed.exit_code == 1 and "it is mine under another name" in renamed.stderr, renamed
+        other = run_all(overread_cli, path, server)
+        assert other.exit_code == 1 and "is closed for mine, and nobody has looked at this judge" in other.stderr, other
+        assert "Judge the labelled items (--items labelled), then look: overread" in other.stderr
         assert len(server.requests) == 120, "nothing was called"
+        assert run_all(overread_cli, path, server, "--force").exit_code == 0
         code, said = judged(overread_cli, path, server, "all", "--force")
         assert code == 0 and "FORCED: mine judged all of check" in said
     score = overread_cli("score", "--judge", "mine", "--json", cwd=tmp_path).json()
     assert [(one["task"], one["state"]) for one in score["gate"]] == [("check", "forced")]
+    another = overread_cli("score", "--judge", "other", "--json", cwd=tmp_path).json()
+    assert [one["state"] for one in another["gate"]] == ["forced"]
     assert "FORCED" in overread_cli("score", "--judge", "mine", cwd=tmp_path).stdout
     assert b'"type":"forced_run"' in (tmp_path / "s.journal.jsonl").read_bytes()
     for kind in ("verdicts", "scores", "inspect", "mlflow", "jsonl", "csv", "native"):

@@ -276,6 +276,7 @@ def test_the_command_tells_and_exits_and_its_json_is_that_of_the_design(tmp_path
         and (tmp_path / "c.xml").is_file()
         and "| recall of wrong |" in (tmp_path / "c.md").read_text(encoding="utf-8")
     )
+    assert overread_cli("doctor", cwd=tmp_path).stdout.rstrip().endswith("healthy")
     valid = overread_cli("gate", "--certificate", "c.json", cwd=tmp_path)
     assert valid.exit_code == 0 and "valid, open" in valid.stdout
     (tmp_path / "ci").mkdir()

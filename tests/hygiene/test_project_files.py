@@ -74,6 +74,14 @@ def test_ci_sets_up_the_tests_with_the_readmes_own_words() -> None:
     assert command in text(".ci/run")
 
 
+def test_no_text_holds_both_sides_of_a_merge() -> None:
+    folders = ("annotate", "docs", "judges", "sample_data", "store", "tests")
+    files = [*ROOT.glob("*.*"), *(file for folder in folders for file in (ROOT / folder).rglob("*.*"))]
+    texts = [file for file in files if file.suffix in {".md", ".py", ".toml", ".json", ".tcss", ".txt"}]
+    assert len(texts) > 500
+    assert [file for file in texts if re.search(rb"^(<{7} |>{7} |={7}$)", file.read_bytes(), re.MULTILINE)] == []
+
+
 def test_the_changelog_tells_of_this_version() -> None:
     assert f"\n## [{toml('pyproject.toml')['project']['version']}]" in text("CHANGELOG.md")
 

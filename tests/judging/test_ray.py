@@ -126,7 +126,7 @@ def test_ctrl_c_waits_for_what_is_on_its_way(tmp_path: Path, cluster: dict[str, 
         assert fates(opened) == {"CORRECT": asked} and asked < 200
 
 
-def test_a_lost_worker_does_not_end_the_run(tmp_path: Path, cluster: dict[str, str], overread_cli: Overread) -> None:
+def test_what_a_lost_worker_had_goes_to_another(tmp_path: Path, cluster: dict[str, str]) -> None:
     study = make_study(tmp_path, rows(60))
     with server_process(latency=0.2) as address:
         process = start(study, address, cluster)
@@ -134,13 +134,8 @@ def test_a_lost_worker_does_not_end_the_run(tmp_path: Path, cluster: dict[str, s
         os.kill(worker_processes(lambda name: name.startswith("ray::Worker"))[0], signal.SIGKILL)
         said, told = process.communicate(timeout=120)
         [run] = json.loads(said)["runs"]
-        lost = run["failures"]["server_error"]
-        assert run["outcome"] == "done" and run["judged"] == 60 - lost and 0 < lost <= 2 * CONCURRENCY, told
-        here = overread_cli(
-            "--study", study, "judge", "--model", "m", "--base-url", f"{address}/v1", "--items", "all", "--json"
-        )
-        again = here.json()["runs"][0]  # the judge is the same, whatever engine asks
-        assert (again["before"], again["judged"]) == (60 - lost, lost)
+        assert (run["outcome"], run["judged"], run["failures"]) == ("done", 60, {}), told
+        assert 60 < stats(address)["count"] <= 60 + 2 * CONCURRENCY, "what the lost one had was asked again"
     with Study.open(study) as opened:
         assert fates(opened) == {"CORRECT": 60}
 

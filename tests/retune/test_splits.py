@@ -18,6 +18,7 @@ from judges.retune.splits import (
     estimate_items,
     unseal,
 )
+from store.alterations import untrue_tables
 from store.errors import NotEnoughError, UsageError
 from store.journal import journal_path
 from store.splits import openings_of, split_items
@@ -78,6 +79,8 @@ def test_no_note_of_the_sample_is_in_two_parts_and_labels_are_not_read(table: St
 def test_a_split_is_made_once_and_comes_back_from_the_journal(table: Study, table_path: Path) -> None:
     split, items = ensure_split(table, TASK, seed=5, at=AT)
     assert ensure_split(table, TASK, seed=6, at=AT) == (split, items)
+    with table.cursor() as cursor:
+        assert untrue_tables(cursor) == []
     table.close()
     journal = journal_path(table_path).read_bytes()
     assert b'"type":"split"' in journal and b'"type":"split_items"' in journal
@@ -112,6 +115,8 @@ def test_the_openings_of_the_test_are_counted_and_after_three_it_asks_for_labels
     assert "Label 20 more" in refused.value.hint
     fresh = unseal(table, split, labelled, purpose="retune", subject="p4", at=AT)
     assert fresh == labelled[100:]
+    with table.cursor() as cursor:
+        assert untrue_tables(cursor) == []
 
 
 def test_a_split_that_is_there_is_not_made_anew_by_a_column(table: Study) -> None:

@@ -15,6 +15,7 @@ from store_makers import (
     crashed,
     crashed_study,
     doctor,
+    draw_of,
     dump,
     healthy,
     item,
@@ -30,6 +31,7 @@ from store_makers import (
 )
 
 from store.alterations import altered_acts
+from store.draws import add_draw
 from store.errors import OverreadError, StudyDamagedError, UsageError
 from store.events import COLUMNS
 from store.journal import Entry, journal_path, read_journal
@@ -625,6 +627,18 @@ def test_an_altered_record_is_put_back_with_its_tables(path: Path, statement: st
     with Study.open(path) as study:
         assert dump(study) == before
     healthy(path)
+
+
+def test_the_order_of_members_in_a_table_is_no_alteration(path: Path) -> None:
+    """Earlier versions wrote JSON in the order it came."""
+    draw, items = draw_of(["item-1"], "d2", settings={"z": {"y": 1, "b": 2}, "a": 1})
+    with Study.open(path) as study:
+        add_draw(study, draw, items)
+    healthy(path)
+    alter(path, """UPDATE draws SET settings = '{"z": {"y": 1, "b": 2}, "a": 1}' WHERE draw_id = 'd2'""")
+    healthy(path)
+    alter(path, """UPDATE draws SET settings = '{"z": {"y": 1, "b": 3}, "a": 1}' WHERE draw_id = 'd2'""")
+    assert "altered" in doctor(path, code=4)
 
 
 def test_an_act_that_stands_twice_is_taken_out_once(path: Path) -> None:
