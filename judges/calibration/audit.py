@@ -202,8 +202,8 @@ def _slices_of(task: TaskColumns, judge: JudgeColumn) -> dict[str, SliceColumn]:
 UNEQUAL_NOTE = (
     "items were drawn with unequal chances, or texts with all of theirs, or identical items were labelled at once: "
     "agreement, slices, effects of form, confidence and what the judge favours count each labelled item for those it "
-    "stands for (1/π) and speak of all items; the counts of the confusion and people's habits (hurried labels, "
-    "repeats) are of the labelled items as they are"
+    "stands for (1/π) and speak of all items; the counts of the confusion, the annotator test, dangerous "
+    "answers and people's habits (hurried labels, repeats) are of the labelled items as they are"
 )
 
 UNWEIGHED_NOTE = (
