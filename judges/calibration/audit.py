@@ -323,7 +323,7 @@ def _of_all_items(
         correlations=_correlations(task, own, judge, settings, weights),
         unreadable_counted=found.unreadable_counted and weighing.counted(verdicts),
         more=found.more and _more(task, own, judge, pairs, bootstrap, weights),
-        notes=(*found.notes, UNEQUAL_NOTE),
+        notes=(*found.notes, UNEQUAL_NOTE, *drawn.left_out),
         confusion_shares=confusion_shares(pairs) if np.ptp(weights[(own >= 0) & (verdicts >= 0)]) > 1e-9 else None,
     )
 
