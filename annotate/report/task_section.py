@@ -101,7 +101,9 @@ def judge_heading(facts: Facts, one: Judged) -> str:
 def headline(one: Judged) -> tuple[str, str]:
     """The finding as a short sentence, and the counts behind it."""
     said, bracket, rest = finding(one.audit, one.found).partition(" (people called ")
-    return f"{said}.", f"P{bracket[3:]}{rest[:-1]}." if bracket else ""
+    counts, _, of_all = rest.partition("); ")
+    behind = f"P{bracket[3:]}{counts.removesuffix(')')}." if bracket else ""
+    return f"{said}.", f"{behind} {of_all[0].upper()}{of_all[1:]}." if of_all else behind
 
 
 def verdict_of(one: Judged) -> Verdict:

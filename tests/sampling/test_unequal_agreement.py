@@ -12,6 +12,7 @@ from annotate.report.audit_text import audit_lines
 from annotate.report.facts import gather
 from annotate.report.numbers import shares_table
 from annotate.report.options import ReportOptions
+from annotate.report.task_section import headline
 from annotate.report.words import percent
 from annotate.tui.screens.audit.state import audit_pages
 from judges.auditing import audit_study
@@ -80,6 +81,8 @@ def test_recall_of_a_draw_by_verdict_is_that_of_all_items(tmp_path: Path) -> Non
     assert ["Hallucination", *cells] in rows, "and of all items beside"
     screen = "\n".join("".join(span.text for span in line) for line in audit_pages(facts)[0].answer)
     assert all(cell in screen for cell in cells)
+    counts = headline(facts.judged[0])[1]
+    assert "). As" not in counts and ". As items were drawn with unequal chances" in counts and counts.endswith("%.")
     beside = shares_table(facts.judged[0])
     assert beside is not None and [cell.text for cell in beside.rows[1].cells][1:-1] == cells
     check = next(one for one in gate.checks if one.title == "recall of Hallucination")
