@@ -187,7 +187,9 @@ def _slices(found: JudgeTrust) -> Iterator[str]:
         yield "No slice has enough items inside and outside to be tested"
         return
     differ = [one for one in tests if one.differs]
-    yield f"{len(differ)} of {count(len(tests), 'test')} differ (Fisher's exact test, adjusted over all by Holm)"
+    # After an unequal draw `slice_tests` compares weighted shares instead.
+    how = "t test of weighted shares" if "1/π" in tests[0].difference.method else "Fisher's exact test"
+    yield f"{len(differ)} of {count(len(tests), 'test')} differ ({how}, adjusted over all by Holm)"
     for one in differ:
         value = one.difference.value or 0.0
         yield (

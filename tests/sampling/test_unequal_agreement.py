@@ -81,10 +81,12 @@ def test_recall_of_a_draw_by_verdict_is_that_of_all_items(tmp_path: Path) -> Non
     assert ["Hallucination", *cells] in rows, "and of all items beside"
     screen = "\n".join("".join(span.text for span in line) for line in audit_pages(facts)[0].answer)
     assert all(cell in screen for cell in cells)
+    beside = "\n".join("".join(span.text for span in line) for line in audit_pages(facts)[0].beside)
+    assert "t test of weighted shares" in beside and "Fisher" not in beside
     counts = headline(facts.judged[0])[1]
     assert "). As" not in counts and ". As items were drawn with unequal chances" in counts and counts.endswith("%.")
-    beside = shares_table(facts.judged[0])
-    assert beside is not None and [cell.text for cell in beside.rows[1].cells][1:-1] == cells
+    table = shares_table(facts.judged[0])
+    assert table is not None and [cell.text for cell in table.rows[1].cells][1:-1] == cells
     check = next(one for one in gate.checks if one.title == "recall of Hallucination")
     assert check.statistic.value == pytest.approx(recall.value)
 
