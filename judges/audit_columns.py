@@ -38,6 +38,7 @@ from judges.draw_weights import draw_weights
 from judges.linked_labels import CLUSTER, linked_clusters
 from judges.tuned import tuned_judges
 from store.errors import OverreadError
+from store.events import NOT_PRACTICE
 from store.study import Study
 
 Keys = NDArray[np.uint64]
@@ -92,7 +93,7 @@ def _not_blind(study: Study) -> dict[str, int]:
     rows = study.rows(
         f"""WITH late AS (
             SELECT c.item_id FROM current_labels c LEFT JOIN blind_labels b USING (item_id, annotator, round)
-            WHERE (c.value IS NOT NULL OR c.cannot_judge <> '')
+            WHERE (c.value IS NOT NULL OR c.cannot_judge <> '') AND c.{NOT_PRACTICE}
                 AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = ''))
             UNION ALL
             SELECT item_id FROM file_labels ANTI JOIN (SELECT DISTINCT item_id, annotator FROM label_events) e
@@ -104,7 +105,7 @@ def _not_blind(study: Study) -> dict[str, int]:
 
 def _people(study: Study) -> list[str]:
     rows = study.rows(
-        """SELECT annotator FROM label_events WHERE kind <> 'adjudicate'
+        f"""SELECT annotator FROM label_events WHERE kind <> 'adjudicate' AND {NOT_PRACTICE}
         UNION SELECT annotator FROM file_labels WHERE NOT adjudicated ORDER BY 1"""
     )
     return [row[0] for row in rows]

@@ -20,7 +20,7 @@ from judges.calibration.statistical_label import Adjudication, Vote, final_label
 from judges.linked_labels import joined_names, linked_clusters
 from judges.tuned import tuned_for
 from store.draws import list_draws
-from store.events import STATE_COLUMNS, state_of_row
+from store.events import NOT_PRACTICE, STATE_COLUMNS, state_of_row
 from store.items import LazyTexts, StoredItem, get_items, stream_scored, verdicts_by_item
 from store.records import LabelState, VerdictRecord
 from store.study import Study
@@ -116,9 +116,9 @@ def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str 
     labels = blind_labels(study)
     verdicts = _verdicts(study, judge)
     seen = dict(study.rows(
-        """SELECT i.task, count(*) FROM all_current_labels l JOIN current_items i USING (item_id)
+        f"""SELECT i.task, count(*) FROM all_current_labels l JOIN current_items i USING (item_id)
         LEFT JOIN all_blind_labels b USING (item_id, annotator, round, adjudicated)
-        WHERE (l.value IS NOT NULL OR l.cannot_judge <> '')
+        WHERE (l.value IS NOT NULL OR l.cannot_judge <> '') AND l.{NOT_PRACTICE}
             AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = '')) GROUP BY i.task"""
     ))  # fmt: skip
     return [

@@ -1,4 +1,4 @@
-"""Draws that no estimate is made from: items that teach, repeats of labelled items, and practice."""
+"""Draws that no estimate is made from: items that teach, repeats of labelled items, unlabelled ones for practice."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from judges.drawing import REVEALS, MadeDraw, Wish
 from judges.made_draws import MADE_BY
 from store.draws import Draw, DrawnItem, add_draw, drawn_items, list_draws
 from store.errors import UsageError
+from store.events import NOT_PRACTICE, PRACTICE
 from store.items import judges, systems
 from store.study import Study, now
 
@@ -32,7 +33,7 @@ def draw_learn(study: Study, wish: Wish, created_by: str, abstained: Selective |
     Raises:
         UsageError: nothing is left to learn from, or strata or texts were asked for.
     """
-    _require_plain(wish)
+    require_plain(wish)
     frame = _free(study, wish, frame_of(study, drawable_tasks(study, wish.task), system=wish.system))
     signals = _signals(study, frame, wish.judge)
     if abstained is not None:
@@ -40,7 +41,7 @@ def draw_learn(study: Study, wish: Wish, created_by: str, abstained: Selective |
     seed = secrets.randbits(31) if wish.seed is None else wish.seed
     picks = learn_order(signals, wish.n, seed, _labelled_clusters(study))
     kind = {"chosen_by": "abstained" if abstained is not None else "signals"}
-    return _store(study, wish, "chosen", [pick.item_id for pick in picks], seed, created_by, kind)
+    return store_draw(study, wish, "chosen", [pick.item_id for pick in picks], seed, created_by, kind)
 
 
 def draw_check(study: Study, wish: Wish, created_by: str) -> MadeDraw:
@@ -49,7 +50,7 @@ def draw_check(study: Study, wish: Wish, created_by: str) -> MadeDraw:
     Raises:
         UsageError: there are none, or strata or texts were asked for.
     """
-    _require_plain(wish)
+    require_plain(wish)
     tasks = drawable_tasks(study, wish.task)
     marks = ", ".join("?" for _ in tasks)
     rows = study.rows(
@@ -68,21 +69,23 @@ def draw_check(study: Study, wish: Wish, created_by: str) -> MadeDraw:
     return _at_random(study, wish, [row[0] for row in rows], created_by, {"round": 1 + max(earlier, default=0)})
 
 
-def draw_practice(study: Study, wish: Wish, created_by: str) -> MadeDraw:
-    """Items at random for a beginner; their labels enter no number. Nothing that is meant for an estimate.
+def draw_unexplained(study: Study, wish: Wish, created_by: str) -> MadeDraw:
+    """Unlabelled items at random for practice; their labels enter no number. Nothing that is meant for an estimate.
 
     Raises:
         UsageError: none are left, or strata or texts were asked for.
     """
-    _require_plain(wish)
+    require_plain(wish)
     frame = _free(study, wish, frame_of(study, drawable_tasks(study, wish.task), system=wish.system))
-    return _at_random(study, wish, [one.item_id for one in frame], created_by, {})
+    return _at_random(study, wish, [one.item_id for one in frame], created_by, {"round": PRACTICE})
 
 
-# Inside
+def require_plain(wish: Wish) -> None:
+    """Refuse what is for estimates only.
 
-
-def _require_plain(wish: Wish) -> None:
+    Raises:
+        UsageError: no items, or strata or texts were asked for.
+    """
     if wish.n < 1:
         raise UsageError(f"A draw of {wish.n} items is none.", "", "Say how many: --n 100")
     if wish.by or wish.paired or wish.together not in (None, "items") or wish.within is not None:
@@ -90,6 +93,32 @@ def _require_plain(wish: Wish) -> None:
             f"A draw of the stream {wish.stream} is of single items.", "Strata and texts are for estimates.",
             "Leave out --by, --two-stage, --clustered, --within and --paired.",
         )  # fmt: skip
+
+
+def store_draw(
+    study: Study,
+    wish: Wish,
+    design: str,
+    items: Sequence[str],
+    seed: int,
+    created_by: str,
+    more: Mapping[str, Any],
+    reveal: str = "",
+) -> MadeDraw:
+    """Store a draw of single items in this order; `reveal` is the policy that no wish changes."""
+    draw = Draw(
+        draw_id=secrets.token_hex(8), task=wish.task, stream=wish.stream, design=design,
+        reveal=reveal or wish.reveal or REVEALS[wish.stream],  # type: ignore[arg-type]
+        seed=seed, created_by=created_by, at=now().astimezone(dt.UTC).isoformat(timespec="seconds"),
+        settings={"made_by": MADE_BY, "n": wish.n, "system": wish.system, "judge": wish.judge,
+                  "never_shown": NEVER_SHOWN_SHARE, **more},
+    )  # fmt: skip
+    rows = tuple(DrawnItem(item_id, number) for number, item_id in enumerate(items))
+    add_draw(study, draw, rows)
+    return MadeDraw(draw, rows)
+
+
+# Inside
 
 
 def _free(study: Study, wish: Wish, frame: Sequence[FrameItem]) -> list[FrameItem]:
@@ -189,7 +218,8 @@ def _below(signals: Sequence[Signal], frame: Sequence[FrameItem], selective: Sel
 def _labelled_clusters(study: Study) -> frozenset[str]:
     rows = study.rows(
         "SELECT DISTINCT i.cluster_key FROM all_current_labels l JOIN current_items i USING (item_id)"
-    )  # fmt: skip
+        f" WHERE {NOT_PRACTICE}"
+    )
     return frozenset(row[0] for row in rows)
 
 
@@ -199,25 +229,4 @@ def _at_random(study: Study, wish: Wish, items: Sequence[str], created_by: str, 
 
     seed = secrets.randbits(31) if wish.seed is None else wish.seed
     plan = draw_simple([Candidate(item_id) for item_id in sorted(items)], wish.n, seed)
-    return _store(study, wish, "simple", plan.items, seed, created_by, more)
-
-
-def _store(
-    study: Study,
-    wish: Wish,
-    design: str,
-    items: Sequence[str],
-    seed: int,
-    created_by: str,
-    more: Mapping[str, Any],
-) -> MadeDraw:
-    draw = Draw(
-        draw_id=secrets.token_hex(8), task=wish.task, stream=wish.stream, design=design,
-        reveal=wish.reveal or REVEALS[wish.stream],  # type: ignore[arg-type]
-        seed=seed, created_by=created_by, at=now().astimezone(dt.UTC).isoformat(timespec="seconds"),
-        settings={"made_by": MADE_BY, "n": wish.n, "system": wish.system, "judge": wish.judge,
-                  "never_shown": NEVER_SHOWN_SHARE, **more},
-    )  # fmt: skip
-    rows = tuple(DrawnItem(item_id, number) for number, item_id in enumerate(items))
-    add_draw(study, draw, rows)
-    return MadeDraw(draw, rows)
+    return store_draw(study, wish, "simple", plan.items, seed, created_by, more)

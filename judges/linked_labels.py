@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from store.events import IS_LINKED
+from store.events import IS_LINKED, NOT_PRACTICE
 from store.study import Study
 
 CLUSTER = "CASE WHEN cluster_key <> '' THEN cluster_key WHEN group_key <> '' THEN group_key ELSE item_id END"
@@ -63,7 +63,8 @@ def linked_clusters(study: Study) -> list[tuple[str, str]]:
         return []
     rows: list[tuple[str, str]] = study.rows(
         f"""WITH linked AS (
-            SELECT DISTINCT item_id, body->>'linked_to' AS leader FROM label_events WHERE {IS_LINKED}),
+            SELECT DISTINCT item_id, body->>'linked_to' AS leader FROM label_events
+            WHERE {IS_LINKED} AND {NOT_PRACTICE}),
         placed AS (SELECT item_id, {CLUSTER} AS cluster FROM current_items
             WHERE item_id IN (SELECT item_id FROM linked UNION SELECT leader FROM linked))
         SELECT DISTINCT one.cluster, other.cluster FROM linked JOIN placed one USING (item_id)

@@ -27,12 +27,19 @@ EVENT = "label_event"
 """The journal's type name of a label event."""
 
 
+PRACTICE = -1
+"""The round of labels given for practice. Numbers rest on round 0, self-consistency on the repeats above it."""
+NOT_PRACTICE = f"round <> {PRACTICE}"
+"""SQL: a label that is not for practice; for readers that take more than round 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class EventDraft:
     """What a person did, before the store gives it its place in the chain and its mode.
 
     Attributes:
         state: the whole label after the act.
+        round: 0; of a repeat its number; `PRACTICE` for practice.
         policy: the reveal policy of the sitting; for `reveal` the one under which the verdict was shown.
         verdicts_shown: ids of the verdicts the person has been shown by this act.
         panels: ids of panels opened that the judge did not see.

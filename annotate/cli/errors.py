@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import traceback
 from collections.abc import Iterator
 
-from annotate.cli.remedies import as_called
+from annotate.cli.output import note_error
 from store.errors import OverreadError
-from store.safe_text import safe_text
 
 EXIT_UNEXPECTED = 70
 """A fault of the program itself (EX_SOFTWARE)."""
@@ -17,10 +17,10 @@ EXIT_UNEXPECTED = 70
 
 def report(error: OverreadError) -> int:
     """Print an expected error; returns its exit code."""
-    print(f"overread: {safe_text(error.title)}", file=sys.stderr)
+    note_error(f"overread: {error.title}")
     for line in (error.detail, error.hint):
         if line:
-            print(f"  {safe_text(as_called(line))}", file=sys.stderr)
+            note_error(f"  {line}")
     return error.exit_code
 
 
@@ -32,16 +32,19 @@ def report_usage(error: Exception) -> int | None:
     show, code = getattr(error, "show", None), getattr(error, "exit_code", None)
     if not callable(show) or not isinstance(code, int):
         return None
-    show(file=sys.stderr)
+    told = io.StringIO()
+    show(file=told)
+    for line in told.getvalue().splitlines():
+        note_error(line)
     return code
 
 
 def _report_cut_bytecode(frames: traceback.StackSummary) -> int:
     """On a full disk Python before 3.12.8 keeps half of a compiled module, and can never load it again."""
     importing = next(frame.filename for frame in reversed(frames) if "importlib" not in frame.filename)
-    print("overread: a compiled file of the program is cut short, as a full disk leaves it.", file=sys.stderr)
-    print(f"  It is one that {importing} imports. Nothing of the study is touched.", file=sys.stderr)
-    print("  Delete the __pycache__ folders of the installed program and start again.", file=sys.stderr)
+    note_error("overread: a compiled file of the program is cut short, as a full disk leaves it.")
+    note_error(f"  It is one that {importing} imports. Nothing of the study is touched.")
+    note_error("  Delete the __pycache__ folders of the installed program and start again.")
     return EXIT_UNEXPECTED
 
 
@@ -64,6 +67,6 @@ def report_unexpected(error: Exception) -> int:
     if isinstance(error, EOFError) and any("importlib" in frame.filename for frame in frames):
         return _report_cut_bytecode(frames)
     place = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "unknown place"
-    print(f"overread: unexpected {type(error).__name__} at {place}", file=sys.stderr)
-    print("  Everything confirmed on screen is saved. OVERREAD_DEBUG=1 prints the whole trace.", file=sys.stderr)
+    note_error(f"overread: unexpected {type(error).__name__} at {place}")
+    note_error("  Everything confirmed on screen is saved. OVERREAD_DEBUG=1 prints the whole trace.")
     return EXIT_UNEXPECTED

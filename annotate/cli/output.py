@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from annotate.cli.remedies import as_called
 from store.errors import NotWrittenError
@@ -32,37 +32,54 @@ _TOO_EARLY, _FIRST_SHARE = 1.0, 0.01
 
 def say(text: str = "") -> None:
     """Print one safe line to standard output; in a terminal a long sentence is broken between words."""
-    line = safe_text(as_called(text))
-    if sys.stdout is not None and sys.stdout.isatty():
-        line = fitted(line, shutil.get_terminal_size().columns)
-    _print(line)
+    _print(fitted_to(sys.stdout, safe_text(as_called(text))))
 
 
-def fitted(line: str, width: int) -> str:
+def fitted_to(stream: TextIO | None, line: str, *, rows: bool = True) -> str:
+    """A line as a stream is to have it: `fitted` to the width of a terminal, as it is to anything else."""
+    if stream is None or not stream.isatty():
+        return line
+    try:
+        width = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):  # a terminal that does not tell its size
+        width = 0
+    width = width or shutil.get_terminal_size().columns
+    return "\n".join(fitted(one, width, rows=rows) for one in line.split("\n"))
+
+
+def fitted(line: str, width: int, *, rows: bool = True) -> str:
     """A sentence in lines of at most `width` cells, the further ones indented two cells more than the first.
 
     Rows of tables stay as they are: they have several spaces within. No word is broken, so that a path can be copied;
     `annotate.desk.layout.wrap`, for an item's text, breaks between any wide characters.
+
+    Args:
+        rows: whether the line may be a table's row; a message may hold several spaces and be none.
     """
     from rich.cells import cell_len
 
     said = line.lstrip(" ")
     indent = " " * (len(line) - len(said))
-    if cell_len(line) <= width or "  " in said or width < _NARROWEST + len(indent):
+    if cell_len(line) <= width or (rows and "  " in said) or width < _NARROWEST + len(indent):
         return line
-    rows = [indent]
+    lines = [indent]
     for word in said.split(" "):
-        joint = "" if rows[-1].isspace() or not rows[-1] else " "
-        if joint and cell_len(rows[-1]) + 1 + cell_len(word) > width:
-            rows.append(f"{indent}  {word}")
+        joint = "" if lines[-1].isspace() or not lines[-1] else " "
+        if joint and cell_len(lines[-1]) + 1 + cell_len(word) > width:
+            lines.append(f"{indent}  {word}")
         else:
-            rows[-1] += joint + word
-    return "\n".join(rows)
+            lines[-1] += joint + word
+    return "\n".join(row.rstrip() for row in lines)
 
 
 def note(text: str) -> None:
-    """Print one safe line to standard error: what is no result."""
-    print(safe_text(as_called(text)), file=sys.stderr)
+    """Print one safe line to standard error: what is no result; in a terminal broken between words."""
+    print(fitted_to(sys.stderr, safe_text(as_called(text))), file=sys.stderr)
+
+
+def note_error(text: str) -> None:
+    """The same of an error, whose every line is a sentence."""
+    print(fitted_to(sys.stderr, safe_text(as_called(text)), rows=False), file=sys.stderr)
 
 
 def print_json(document: dict[str, Any]) -> None:

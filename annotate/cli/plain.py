@@ -31,7 +31,8 @@ _INDENT = "    "
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What the person heard last: the review or None, the place in it or in the queue, and whether with a verdict."""
+    """What the person heard last: the review or None, the place in it or in the queue, and whether with a verdict, or
+    in practice with what people settled."""
 
     review: BlockReview | None
     place: int
@@ -101,7 +102,8 @@ class PlainDesk:
                 self._say_all(words.review_lines(review))
             self._show_part()
             return
-        self._heard = _Shown(None, desk.place, bool(desk.shown_verdicts()), desk.state.decided)
+        answered = bool(desk.shown_verdicts()) or desk.lesson() is not None
+        self._heard = _Shown(None, desk.place, answered, desk.state.decided)
         if heard is None or heard.review is not None or heard.place != desk.place:
             self._say_all(words.item_lines(desk, self._reader.sections()))
         if self._heard.verdict and heard != self._heard:
@@ -118,6 +120,8 @@ class PlainDesk:
 
     def _say_verdict(self) -> None:
         self._say_all(f"{title}: {told}." for title, told in self._desk.derived())
+        if lesson := self._desk.lesson():
+            self._say_all(words.lesson_lines(lesson))
         self._say_all(words.verdict_lines(self._desk.shown_verdicts(), self._desk.current.item.system))
 
     def _prompt(self) -> str:
@@ -321,7 +325,7 @@ class PlainDesk:
     def _verdict(self) -> None:
         if self._desk.review is not None:
             self._say_all(words.review_lines(self._desk.review))
-        elif self._desk.shown_verdicts():
+        elif self._desk.shown_verdicts() or self._desk.lesson():
             self._say_verdict()
         else:
             self._desk.message = "no verdict is shown on this item now"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
 from annotate.desk.aids import Side
 from annotate.desk.desk import Desk
+from annotate.desk.lessons import Lesson
 from annotate.desk.reading import headline, names_a_model, response_line
 from annotate.desk.review import BlockReview
 from annotate.desk.sections import Section, Unit, fold_repeats
@@ -40,6 +41,7 @@ _MODES = {
     "revised": "The verdict has been shown to you",
     "assisted": "Assisted: the verdict stands beside the item",
 }
+_PRACTICE = "Practice: what people settled is shown after your label, never a verdict"
 _KINDS = {"checklist": "grid", "ranking": "ranking", "number": "number", "choice": "label"}
 _HARM_WORDS = dict(HARMS.values())
 
@@ -71,7 +73,8 @@ def item_lines(desk: Desk, sections: Sequence[Section]) -> Iterator[str]:
     reading = desk.current
     task = reading.task
     yield ""
-    yield f"Item {desk.place + 1} of {len(desk.queue)}. {task.title}. {_MODES[desk.mode]}."
+    mode = _PRACTICE if desk.lessons.explained else _MODES[desk.mode]
+    yield f"Item {desk.place + 1} of {len(desk.queue)}. {task.title}. {mode}."
     for section in sections:
         yield from section_lines(section)
     if names_a_model(reading):
@@ -167,6 +170,19 @@ def verdict_lines(views: Sequence[VerdictView], system: str = "") -> Iterator[st
         yield f"Because: {view.rationale}" if view.rationale else "The judge gave no reason."
     if system and views:
         yield f"The system is {system}."
+
+
+def lesson_lines(lesson: Lesson) -> Iterator[str]:
+    """What people settled on an item of a practice draw; only once it has the own label."""
+    if not lesson.label:
+        yield "This item is settled no longer: people have come to differ on it."
+        return
+    yield f"Settled: {lesson.label}, {lesson.by}. {'It agrees with' if lesson.agrees else 'It differs from'} yours."
+    if lesson.apart:
+        yield f"Other than yours: {', '.join(lesson.apart)}."
+    yield from (f"Because: {note}" for note in lesson.notes)
+    if not lesson.notes:
+        yield "Nobody wrote why."
 
 
 def review_head(review: BlockReview) -> Iterator[str]:

@@ -47,6 +47,9 @@ def sample(
     abstained: Annotated[
         bool, typer.Option("--abstained", help="learn: what the judge is too unsure of, see `audit --confidence`.")
     ] = False,
+    unexplained: Annotated[
+        bool, typer.Option("--unexplained", help="practice: unlabelled items at random, in place of settled ones.")
+    ] = False,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed of the draw; a random one if not said.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
 ) -> None:
@@ -71,7 +74,10 @@ def sample(
     }  # fmt: skip
     with Study.open(study_path(context)) as study:
         tell_notices(study)
-        made = _continue(study, top_up, options, judge) if top_up else _draw(study, options, judge, abstained=abstained)
+        kind = "abstained" if abstained else "unexplained" if unexplained else ""
+        if top_up and kind:
+            raise UsageError(f"--{kind} makes a new draw.", "", "Leave --top-up out.")
+        made = _continue(study, top_up, options, judge) if top_up else _draw(study, options, judge, kind)
         notes = list(_notes(study, made))
     if as_json:
         print_json({**made.as_json(), "notes": notes})
@@ -93,28 +99,33 @@ def _together(two_stage: bool | None, *, clustered: bool) -> str | None:
     return None if two_stage is None else "texts" if two_stage else "items"
 
 
-def _draw(study: Study, options: dict[str, Any], judge: str, *, abstained: bool) -> MadeDraw:
+_KIND_OF = {"abstained": "learn", "unexplained": "practice"}
+"""Options that choose another kind of items, and the stream each is of."""
+
+
+def _draw(study: Study, options: dict[str, Any], judge: str, kind: str) -> MadeDraw:
     from annotate.cli.export import pick
     from annotate.cli.label import user_name
     from judges.collect import verdict_slices
     from judges.deciding import selective_of
     from judges.drawing import Wish, draw_estimate
-    from judges.learning_draws import draw_check, draw_learn, draw_practice
+    from judges.learning_draws import draw_check, draw_learn, draw_unexplained
+    from judges.practice import draw_practice
     from store.items import judges
 
-    if abstained and options["stream"] != "learn":
-        raise UsageError("--abstained is of the stream learn.", "", "Add --stream learn.")
+    if kind and options["stream"] != _KIND_OF[kind]:
+        raise UsageError(f"--{kind} is of the stream {_KIND_OF[kind]}.", "", f"Add --stream {_KIND_OF[kind]}.")
     by_verdict = {"verdict", *verdict_slices(study)} & set(options["by"])
-    needs_judge = bool(by_verdict) or options["allocation"] == "neyman" or abstained
+    needs_judge = bool(by_verdict) or options["allocation"] == "neyman" or kind == "abstained"
     named = pick("judge", judge, judges(study, options["task"])) if judge or needs_judge else ""
     wish = Wish(**options, judge=named)
     who = user_name()
     if wish.stream == "learn":
-        return draw_learn(study, wish, who, selective_of(study, [named]) if abstained else None)
+        return draw_learn(study, wish, who, selective_of(study, [named]) if kind == "abstained" else None)
     if wish.stream == "check":
         return draw_check(study, wish, who)
     if wish.stream == "practice":
-        return draw_practice(study, wish, who)
+        return (draw_unexplained if kind == "unexplained" else draw_practice)(study, wish, who)
     return draw_estimate(study, wish, who)
 
 
@@ -162,9 +173,12 @@ def _lines(made: MadeDraw) -> Iterator[str]:
 def _notes(study: Study, made: MadeDraw) -> Iterator[str]:
     """What one must know of the draw; nothing that a verdict decides."""
     from judges.made_draws import extended
+    from judges.settled import is_explained
     from store.draws import list_draws
 
     draw = made.draw
+    if is_explained(draw):
+        yield _of_settled(study, made)
     if draw.stream != "estimate":
         yield _ESTIMATE_ONLY.format(stream=draw.stream)
         return
@@ -185,3 +199,21 @@ def _notes(study: Study, made: MadeDraw) -> Iterator[str]:
         yield (
             f"{made.groups} texts or clusters are few for an interval (it counts them, not items): expect a wide one."
         )
+
+
+def _of_settled(study: Study, made: MadeDraw) -> str:
+    """What a practice draw was made of. Nothing that tells one item's label."""
+    from judges.draw_frame import drawable_tasks
+    from judges.settled import settled_labels
+
+    tasks, system = set(drawable_tasks(study, made.draw.task)), made.draw.settings["system"]
+    rows = study.rows("SELECT item_id FROM current_items WHERE task IN (SELECT unnest(?::VARCHAR[]))"
+                      " AND (? = '' OR system = ?)", [list(tasks), system, system])  # fmt: skip
+    settled = settled_labels(study, [row[0] for row in rows])
+    drawn = [settled[item.item_id] for item in made.items]
+    noted, hard = sum(bool(one.notes) for one in drawn), sum(one.hard for one in drawn)
+    return (
+        f"People have settled {len(settled):,} items. Of the {len(drawn):,} drawn {noted:,} have a note that says why,"
+        f" and on {hard:,} people differed at first. What was settled is shown after each label. Whoever labelled an"
+        " item, or has it in a queue they have begun, is not served it."
+    )

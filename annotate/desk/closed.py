@@ -10,6 +10,8 @@ import unicodedata
 from typing import NamedTuple
 
 from judges.calibration.sampling import is_never_shown
+from judges.settled import is_explained, practised_items
+from store.draws import Draw
 from store.errors import UsageError
 from store.study import Study, now
 
@@ -45,14 +47,17 @@ def open_queue(study: Study, annotator: str) -> OpenQueue | None:
         LEFT JOIN mine m ON m.item_id = i.item_id AND m.content_hash = i.content_hash
         WHERE d.reveal <> 'assisted' AND d.stream <> 'practice' AND i.task IN (SELECT unnest(?::VARCHAR[]))
             AND d.draw_id IN (SELECT draw_id FROM label_events WHERE annotator = ?)
+            AND i.item_id NOT IN (SELECT unnest(?::VARCHAR[]))
         GROUP BY d.draw_id HAVING count(m.item_id) < count(*) ORDER BY d.draw_id LIMIT 1""",
-        [annotator, list(task_definitions(study)), annotator],
+        [annotator, list(task_definitions(study)), annotator, list(practised_items(study, annotator))],
     )
     return OpenQueue(*rows[0]) if rows else None
 
 
-def closed_words(study: Study, annotator: str) -> str:
-    """Why what shows verdicts of many items is closed to a person at the desk now; "" when it is open."""
+def closed_words(study: Study, annotator: str, draw: Draw | None = None) -> str:
+    """Why what shows verdicts of many items is closed to a person now, at the desk over a draw; "" when it is open."""
+    if draw is not None and is_explained(draw):
+        return "closed in practice: what the judge got wrong would colour your first labels"
     queue = open_queue(study, annotator)
     if queue is None:
         return ""

@@ -16,6 +16,7 @@ from annotate.desk import marks
 from annotate.desk.actions import REASONS, Choice
 from annotate.desk.half_label import HalfLabel, completed, is_label, part_prompt, required_parts
 from annotate.desk.ledger import Ledger, Reading, Restored
+from annotate.desk.lessons import Lesson, Lessons
 from annotate.desk.pace import ActiveClock, Sitting
 from annotate.desk.part_desk import PartDesk
 from annotate.desk.queue import Queue
@@ -34,6 +35,7 @@ class Desk(PartDesk):
     Attributes: those of `PartDesk` and `Walk`, and
         policy: when verdicts are shown in this sitting.
         active: active time by item; whoever feeds keys ticks it.
+        lessons: what people settled on the items of a practice draw.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Desk(PartDesk):
         self.annotator, self.draw, self.policy = annotator, draw, policy
         self.clock = clock
         self.active = ActiveClock(clock())
+        self.lessons = Lessons(study, annotator, draw)
         queue = Queue(items)
         ledger = Ledger(study, annotator, draw, policy, tasks, self.active, queue)
         super().__init__(queue, ledger, Sitting(clock, minutes))
@@ -63,6 +66,10 @@ class Desk(PartDesk):
         if self.mode == "blind":
             return []
         return self.ledger.views(self.current)
+
+    def lesson(self) -> Lesson | None:
+        """What people settled on the current item, for practice; None before this person's own label is safe."""
+        return self.lessons.of(self.current) if self.lessons.explained else None
 
     def derived(self) -> Sequence[tuple[str, str]]:
         """(title, words) that the benchmark derives from the label of the subject; () before it is given."""
@@ -94,11 +101,12 @@ class Desk(PartDesk):
 
     def summary(self) -> list[str]:
         """What was done, in words; never mentions the judge."""
-        skipped = self.ledger.waiting.skipped
+        skipped, tally = self.ledger.waiting.skipped, self.lessons.tally
         return [
             f"{self.labelled} of {len(self.queue)} items are labelled.",
             f"This sitting: {len(self._labelled_now())} labelled in {round(self.sitting.worked)} min.",
             *([f"{skipped} skipped; they come back at the end."] if skipped else []),
+            *([f"Practice: {tally.words} at the first try."] if tally.of else []),
         ]
 
     # Labelling
@@ -254,7 +262,8 @@ class Desk(PartDesk):
         return f" · {lines[-1][0]}: {lines[-1][1]}" if lines else ""
 
     def _store_decision(self, state: LabelState, reading: Reading, *, fresh: bool) -> bool:
-        """Store a label; True when its verdicts were revealed in the same write."""
+        """Store a label; True when it brings what is looked at now: its verdicts, revealed in the same write, or what
+        people settled."""
         item = reading.item
         kind: Kind = "label" if fresh else "revise"
         reveals = fresh and self.policy == "item" and self._may_reveal(reading)
@@ -264,8 +273,9 @@ class Desk(PartDesk):
             self.ledger.store(kind, state, item)
         if fresh:
             self.sitting.labelled.add(item.item_id)
+            self.lessons.take(item.item_id, state)
         self._refresh_line()
-        return reveals
+        return reveals or (fresh and self.lessons.explained)
 
     def _may_reveal(self, reading: Reading) -> bool:
         item_id = reading.item.item_id

@@ -16,6 +16,7 @@ from judges.benchmarks.decisions import takes_labels
 from judges.calibration.sampling import NEVER_SHOWN_SHARE, Candidate, two_stage_order
 from judges.made_draws import MADE_BY, extended
 from judges.made_draws import find_draw as named_draw
+from judges.settled import is_practice, not_to_practise, practised_items
 from store.draws import Draw, DrawnItem, RevealPolicy, add_draw, drawn_items, list_draws
 from store.errors import UsageError
 from store.study import Study, now
@@ -23,6 +24,9 @@ from store.tasks import current_tasks
 
 STRICTNESS: dict[RevealPolicy, int] = {"assisted": 0, "item": 1, "block": 2, "never": 3}
 """On an existing draw a policy may only be tightened."""
+
+
+_NO_PRACTICE = "They labelled its items before, or have them in a queue that they have begun: practice comes first."
 
 
 def task_definitions(study: Study) -> dict[str, tuple[TaskDefinition, str]]:
@@ -113,7 +117,8 @@ def has_open_items(study: Study, draw: Draw, task: str, annotator: str) -> bool:
 
 
 def items_for(study: Study, draw: Draw, task: str, annotator: str) -> Sequence[DrawnItem]:
-    """The items of a draw that a person is served: of tasks with keys, and of repeats those they labelled blind."""
+    """The items of a draw that a person is served: of tasks with keys, of repeats those they labelled blind, for
+    practice those that are no work of theirs, and nothing of it again elsewhere."""
     items: Sequence[DrawnItem] = drawn_items(study, draw.draw_id)
     tasks = [task] if task else list(task_definitions(study))
     if not draw.task and set(tasks) != {row[0] for row in study.rows("SELECT DISTINCT task FROM current_items")}:
@@ -123,7 +128,8 @@ def items_for(study: Study, draw: Draw, task: str, annotator: str) -> Sequence[D
     if draw.stream == "check":
         mine = labelled_items(study, annotator, 0)
         items = [one for one in items if one.item_id in mine and study.exposure(annotator, one.item_id) == "blind"]
-    return items
+    known = practised_items(study, annotator) if not is_practice(draw) else not_to_practise(study, annotator, draw)
+    return [one for one in items if one.item_id not in known] if known else items
 
 
 def labelled_items(study: Study, annotator: str, round_number: int) -> set[str]:
@@ -173,5 +179,8 @@ def sit_down(
     items = items_for(study, chosen, task, annotator)
     if draw and not items:
         what = f"task {task!r}" if task else "this annotator"
-        raise UsageError(f"Draw {chosen.draw_id} has no items for {what}.", "", "overread status lists the draws.")
+        raise UsageError(
+            f"Draw {chosen.draw_id} has no items for {what}.",
+            _NO_PRACTICE if chosen.stream == "practice" and not task else "", "overread status lists the draws.",
+        )  # fmt: skip
     return Desk(study, annotator, chosen, items, tasks, policy=tightened(chosen, mode), minutes=minutes, clock=clock)

@@ -14,6 +14,7 @@ from typing import Any
 from annotate.exchange.entries import LabelEntry, label_entries
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.collect import task_definitions
+from store.events import PRACTICE
 from store.files import write_atomically
 from store.items import LazyTexts
 from store.safe_text import safe_text
@@ -38,7 +39,7 @@ def bugs_of(study: Study) -> Iterator[dict[str, Any]]:
     """One entry an item of the benchmark, in stable order: what it is, and what each person says of its reference."""
     marked: dict[str, list[LabelEntry]] = {}
     for entry in label_entries(study):
-        if entry.state.reference_wrong:
+        if entry.state.reference_wrong and entry.round != PRACTICE:
             marked.setdefault(entry.item_id, []).append(entry)
     tasks = task_definitions(study)
     rows = study.rows(

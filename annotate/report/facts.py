@@ -16,6 +16,7 @@ from judges.calibration.audit_result import Audit, JudgeAgreement, TaskAudit
 from judges.calibration.checks import Assessment, assess
 from judges.calibration.statistical_label import CANNOT_JUDGE, Adjudication, Resolution, Vote, statistical_label
 from judges.collect import audit_records, task_definitions
+from store.events import NOT_PRACTICE, PRACTICE
 from store.study import Study
 
 
@@ -89,14 +90,15 @@ def gather(study: Study, options: ReportOptions) -> Facts:
     records = {record.task: record for record in audit_records(study, wanted, options.judge)}
     task_of = dict(
         study.rows(
-            """SELECT item_id, task FROM current_items
-            WHERE item_id IN (SELECT item_id FROM label_events) AND task IN (SELECT unnest(?::VARCHAR[]))""",
+            f"""SELECT item_id, task FROM current_items
+            WHERE item_id IN (SELECT item_id FROM label_events WHERE {NOT_PRACTICE})
+                AND task IN (SELECT unnest(?::VARCHAR[]))""",
             [list(wanted)],
         )
     )
     entries: dict[str, list[LabelEntry]] = {}
     for entry in label_entries(study):
-        if entry.item_id in task_of:
+        if entry.item_id in task_of and entry.round != PRACTICE:
             entries.setdefault(entry.item_id, []).append(entry)
     audit = audit_study(
         study, task=options.task, judge=options.judge, settings=options.settings, depth="whole", epsilon=options.epsilon

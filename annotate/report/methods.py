@@ -18,6 +18,7 @@ from judges.calibration.checks import NO_MORE_THAN
 from judges.calibration.plain_words import FIRST_ANSWER
 from judges.calibration.statistic import Statistic
 from store.draws import list_draws
+from store.events import NOT_PRACTICE
 from store.safe_text import safe_line
 
 _LIBRARIES = ("duckdb", "numpy", "scipy", "krippendorff")
@@ -150,8 +151,8 @@ def _dropped(dropped: Dropped) -> str:
 
 def _stale(facts: Facts) -> int:
     count_of: int = facts.study.rows(
-        """SELECT count(*) FROM current_labels l JOIN current_items i USING (item_id)
-        WHERE l.content_hash <> i.content_hash AND (l.value IS NOT NULL OR l.cannot_judge <> '')"""
+        f"""SELECT count(*) FROM current_labels l JOIN current_items i USING (item_id)
+        WHERE {NOT_PRACTICE} AND l.content_hash <> i.content_hash AND (l.value IS NOT NULL OR l.cannot_judge <> '')"""
     )[0][0]
     return count_of
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from annotate.report.words import count
 from judges.made_draws import extended
+from judges.settled import Tally, tallies
 from store.draws import list_draws
+from store.events import NOT_PRACTICE
 from store.items import count_items, judges, systems
 from store.shards import waiting_shards, waiting_words
 from store.study import Study
@@ -30,7 +32,8 @@ def study_status(study: Study) -> dict[str, Any]:
     draws = [
         {"draw_id": draw.draw_id, "task": draw.task or None, "stream": draw.stream, "design": draw.design,
          "reveal": draw.reveal, "seed": draw.seed, "items": _count(study, draw.draw_id),
-         "continued": draw.draw_id in continued}
+         "continued": draw.draw_id in continued,
+         "practised": {who: tally._asdict() for who, tally in tallies(study, draw).items()}}
         for draw in stored
     ]  # fmt: skip
     return {
@@ -64,16 +67,17 @@ def _labels_from_files(study: Study) -> dict[str, int]:
 
 def _annotators(study: Study) -> dict[str, dict[str, int]]:
     rows = study.rows(
-        """SELECT l.annotator,
-            count(*) FILTER (WHERE l.value IS NOT NULL OR l.cannot_judge <> '') AS labelled,
+        f"""SELECT l.annotator,
+            count(*) FILTER (WHERE (l.value IS NOT NULL OR l.cannot_judge <> '') AND {NOT_PRACTICE}) AS labelled,
             count(*) FILTER (WHERE l.cannot_judge <> '') AS cannot_judge,
             count(*) FILTER (WHERE l.skipped) AS skipped, count(*) FILTER (WHERE l.flagged) AS flagged,
             count(*) FILTER (WHERE l.content_hash <> i.content_hash) AS stale,
-            count(*) FILTER (WHERE l.value IS NULL AND l.cannot_judge = '' AND l.parts <> '{}') AS half_given
+            count(*) FILTER (WHERE l.value IS NULL AND l.cannot_judge = '' AND l.parts <> '{{}}') AS half_given,
+            count(*) FILTER (WHERE (l.value IS NOT NULL OR l.cannot_judge <> '') AND NOT {NOT_PRACTICE}) AS practice
         FROM current_labels l LEFT JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id)
         GROUP BY l.annotator ORDER BY l.annotator"""
     )
-    names = ("labelled", "cannot_judge", "skipped", "flagged", "stale", "half_given")
+    names = ("labelled", "cannot_judge", "skipped", "flagged", "stale", "half_given", "practice")
     return {row[0]: dict(zip(names, row[1:], strict=True)) for row in rows}
 
 
@@ -91,6 +95,7 @@ def status_lines(status: dict[str, Any]) -> Iterator[str]:
         items = count(draw["items"], "item")
         more = "; continued by a later one" if draw["continued"] else ""
         yield (f"draw {draw['draw_id']}: {items} of {task} for {draw['stream']}, {draw['design']}, {shown}{more}")
+        yield from (f"  {who}: {Tally(**one).words} at the first try" for who, one in draw["practised"].items())
     for annotator, counts in status["annotators"].items():
         extras = ", ".join(
             f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items() if number and name != "labelled"

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judges.tuned import tuned_items
+from store.events import NOT_PRACTICE
 from store.gates import gate_looks
 from store.judge_rubrics import current_rubric
 from store.judging import judges_of_task
@@ -59,19 +60,20 @@ def bindings_of(study: Study, judge: JudgeOf) -> dict[str, str]:
     task = judge.task
     rubric = study.rows("SELECT version FROM tasks WHERE task = ? ORDER BY added_at DESC, rowid DESC LIMIT 1", [task])
     labels = study.rows(
-        """SELECT l.item_id, l.annotator, l.round, l.content_hash, l.value, l.parts, l.cannot_judge, l.harm, l.mode,
+        f"""SELECT l.item_id, l.annotator, l.round, l.content_hash, l.value, l.parts, l.cannot_judge, l.harm, l.mode,
             l.adjudicated, l.draw_id, l.sampled FROM all_blind_labels l
         JOIN (SELECT item_id, content_hash FROM current_items WHERE task = ?) i USING (item_id, content_hash)
-        ORDER BY ALL""",
+        WHERE l.{NOT_PRACTICE} ORDER BY ALL""",
         [task],
     )
     data = study.rows(
         "SELECT item_id, content_hash, meta_hash, system FROM current_items WHERE task = ? ORDER BY item_id", [task]
     )
     verdicts = study.rows(
-        """SELECT v.item_id, v.repetition, v.verdict_hash FROM verdicts v
+        f"""SELECT v.item_id, v.repetition, v.verdict_hash FROM verdicts v
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
-        WHERE v.judge_id = ? AND v.item_id IN (SELECT item_id FROM all_blind_labels) ORDER BY ALL""",
+        WHERE v.judge_id = ? AND v.item_id IN (SELECT item_id FROM all_blind_labels WHERE {NOT_PRACTICE})
+        ORDER BY ALL""",
         [judge.judge_id],
     )
     tuned = tuned_items(study, task, judge.prompt_version)

@@ -21,6 +21,7 @@ from judges.linked_labels import linked_items, told_twice
 from judges.run import SAME_INPUT
 from judges.tuned import tuned_items
 from store.errors import UsageError
+from store.events import NOT_PRACTICE
 
 if TYPE_CHECKING:
     from store.study import Study
@@ -186,7 +187,7 @@ def _anchoring(study: Study, task: TaskDefinition, judge: JudgeOf) -> Anchoring:
 
 
 def _harmful(study: Study, items: set[str]) -> frozenset[str]:
-    rows = study.rows("SELECT DISTINCT item_id, harm FROM all_blind_labels WHERE harm <> ''")
+    rows = study.rows(f"SELECT DISTINCT item_id, harm FROM all_blind_labels WHERE harm <> '' AND {NOT_PRACTICE}")
     return frozenset(item for item, harm in rows if harm in DANGEROUS and item in items)
 
 

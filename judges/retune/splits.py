@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from store.draws import drawn_items, list_draws
 from store.errors import NotEnoughError, UsageError
+from store.events import NOT_PRACTICE
 from store.records import digest
 from store.splits import (
     PARTS,
@@ -178,9 +179,10 @@ def _later(
 
 def _rows(study: Study, task: str, column: str) -> list[_Row]:
     rows = study.rows(
-        """SELECT i.item_id, i.cluster_key, i.group_key, i.pair_key, i.content_hash, i.system,
+        f"""SELECT i.item_id, i.cluster_key, i.group_key, i.pair_key, i.content_hash, i.system,
             coalesce(v.label, ''), i.item_id IN (
-                SELECT item_id FROM all_blind_labels WHERE value IS NOT NULL OR cannot_judge <> ''),
+                SELECT item_id FROM all_blind_labels
+                WHERE (value IS NOT NULL OR cannot_judge <> '') AND {NOT_PRACTICE}),
             coalesce(json_extract_string(i.slices, ?), '')
         FROM current_items i LEFT JOIN (
             SELECT item_id, content_hash, min_by(label, (position, judge_id)) AS label FROM verdicts
@@ -249,7 +251,9 @@ def estimate_items(study: Study, task: str) -> set[str]:
     file as a simple random sample.
     """
     items = {row[0] for row in study.rows("SELECT item_id FROM current_items WHERE task = ?", [task])}
-    labelled = {row[0] for row in study.rows("SELECT item_id FROM label_events WHERE draw_id <> ''")}
+    labelled = {
+        row[0] for row in study.rows(f"SELECT item_id FROM label_events WHERE draw_id <> '' AND {NOT_PRACTICE}")
+    }
     found = {row[0] for row in study.rows("SELECT item_id FROM file_labels WHERE sampled = 'srs'")} & items
     for draw in list_draws(study):
         if draw.stream != "estimate" or draw.task not in ("", task):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+import typer
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from annotate.cli.output import fitted
+from annotate.cli.errors import report, report_usage
+from annotate.cli.output import fitted, fitted_to
+from store.errors import UsageError
 
 SENTENCE = "The judge misses 44 of 78 Contradicted items (people called 78 items so; the judge agreed on 34)."
 
@@ -30,3 +35,26 @@ def test_no_word_is_lost_and_no_line_too_long(words: list[str]) -> None:
     rows = fitted(line, 40).split("\n")
     assert " ".join(row.strip() for row in rows) == line.strip()
     assert all(cell_len(row) <= 40 for row in rows)
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal and does not tell its size: COLUMNS does."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_messages_are_broken_at_words_in_a_terminal_and_piped_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    hint = "Draw more: overread sample --n 40   or   label what is drawn: overread label"
+    error = UsageError("This cannot be done with so few labels.", f"Two lines:\n{'word ' * 12}", hint)
+    wrong = typer.BadParameter("No such option --nonsense, nor anything else that reads as long as this does.")
+    monkeypatch.setattr("sys.stderr", told := Terminal())
+    assert (report(error), report_usage(wrong)) == (2, 2)
+    lines = told.getvalue().splitlines()
+    assert max(map(len, lines)) <= 40 and lines[:2] == ["overread: This cannot be done with so", "  few labels."]
+    assert "  Draw more: overread sample --n 40   or" in lines and lines[-1].startswith("  ")
+    monkeypatch.setattr("sys.stderr", piped := io.StringIO())
+    report(error)
+    assert hint in piped.getvalue() and len(piped.getvalue().splitlines()) == 4
+    assert fitted_to(None, SENTENCE) == SENTENCE

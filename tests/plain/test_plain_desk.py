@@ -28,6 +28,7 @@ from tests.desk.desk_studies import (
     qa,
     sit,
 )
+from tests.desk.practice_studies import SAFE_WHY, begin, other, settled_here, settled_study
 from tests.desk.test_save_errors import full_database, full_journal
 from tests.plain.conftest import Typist
 
@@ -354,3 +355,17 @@ def test_leaving_after_a_failed_save_says_so_with_the_exit_code_of_a_study(study
         PlainDesk(desk, io.StringIO("h\nq\nc\n"), out).run()
     assert failure.value.exit_code == 4 and "0 of 12 items are labelled." in out.getvalue()
     assert kinds(study) == [] and journal_path(study.path).exists()
+
+
+def test_practice_tells_what_was_settled_after_the_label_and_how_it_went(tmp_path: Path, type_lines: Typist) -> None:
+    with settled_study(tmp_path / "p.duckdb") as study:
+        desk = begin(study)
+        value, first = settled_here(desk), other(settled_here(desk))
+        text = type_lines(desk, "verdict", "v", "open reference", "n mine", first, "verdict", "", "q")
+    before, after = text.split("Saved: ", 1)
+    assert "zqxj" not in before and "Settled" not in before and "No verdict is shown on this item now." in before
+    assert "Practice: what people settled is shown after your label, never a verdict." in before
+    said = f"Settled: {value}, by 2 of 2 people. It differs from yours.\nBecause: {SAFE_WHY}\n"
+    assert after.startswith(("Hallucination.\n" if first == "h" else "Correct.\n") + said) and after.count(said) == 2
+    assert "Practice: 0 of 1 as settled at the first try." in after
+    assert JUDGE not in text and RATIONALE not in text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judges.benchmarks.halumem.tasks import TASKS
-from store.draws import drawn_items
+from store.draws import drawn_items, list_draws
 from store.events import EventDraft
 from store.importing import import_records
 from store.records import (
@@ -125,10 +125,12 @@ def label(
 ) -> list[str]:
     """Give the truth to the first `count` items of a draw, blind; returns their ids."""
     items = [one.item_id for one in drawn_items(study, draw_id)][:count]
+    [draw] = [one for one in list_draws(study) if one.draw_id == draw_id]
     study.append([
         EventDraft(
             kind="label", annotator=annotator, item_id=one, content_hash=planted.contents[one],
             state=LabelState(value=planted.truth[one]), policy="never", draw_id=draw_id, active_ms=ms,
+            round=draw.settings.get("round", 0),
         )
         for one in items
     ])  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 from planted import JUDGE, Plant, Planted, label, plant
 
 from judges.drawing import Wish, draw_estimate, top_up
-from judges.learning_draws import draw_check, draw_learn, draw_practice
+from judges.learning_draws import draw_check, draw_learn, draw_unexplained
 from judges.made_draws import find_draw
 from store.draws import drawn_items, list_draws
 from store.errors import UsageError
@@ -221,11 +221,11 @@ def test_practice_leaves_the_estimate_alone(tmp_path: Path) -> None:
     study, _ = study_of(tmp_path, Plant(items=30))
     with study:
         drawn = {item.item_id for item in draw_estimate(study, Wish(25, seed=1), "lead").items}
-        made = draw_practice(study, Wish(10, stream="practice"), "lead")
+        made = draw_unexplained(study, Wish(10, stream="practice"), "lead")
         assert len(made.items) == 5 and not {item.item_id for item in made.items} & drawn
         draw_estimate(study, Wish(30), "lead")
         with pytest.raises(UsageError, match="No item is left"):
-            draw_practice(study, Wish(10, stream="practice"), "lead")
+            draw_unexplained(study, Wish(10, stream="practice"), "lead")
 
 
 def test_a_draw_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:

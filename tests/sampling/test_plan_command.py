@@ -11,7 +11,7 @@ from planted import JUDGE, METRIC, Plant, label, plant
 from judges.correcting import correct_study
 from judges.drawing import Wish, draw_estimate
 from judges.frozen_plan import check_plan, freeze, frozen_plan
-from judges.learning_draws import draw_practice
+from judges.learning_draws import draw_unexplained
 from judges.reading_effort import measured_pace
 from store.errors import UsageError
 from store.study import Study
@@ -144,7 +144,7 @@ def test_exclusions_and_plans_come_before_draws_and_labels(tmp_path: Path) -> No
         terms: dict[str, Any] = {"metrics": [METRIC], "n": {"qa": 10}, "goal": {}, "created_by": "lead"}
         with pytest.raises(UsageError, match="No item has kind = odd"):
             freeze(study, **terms, exclusions=[("kind", "odd")])
-        label(study, planted, draw_practice(study, Wish(10, stream="practice"), "lead").draw.draw_id)
+        label(study, planted, draw_unexplained(study, Wish(10, stream="practice"), "lead").draw.draw_id)
         freeze(study, **terms)
         assert freeze(study, **terms | {"n": {"qa": 20}}).number == 2, "practice labels are no reason against a plan"
         draw_estimate(study, Wish(10, seed=1), "lead")

@@ -50,6 +50,7 @@ def test_json_tops_up_and_streams(folder: Path) -> None:
         (["--n", "10", "--allocation", "random"], "no allocation"),
         (["--n", "10", "--reveal", "later"], "no policy"),
         (["--n", "10", "--abstained"], "stream learn"),
+        (["--n", "10", "--unexplained"], "stream practice"),
         (["--n", "10", "--clustered", "--two-stage"], "two designs"),
         (["--n", "10", "--top-up", "x", "--seed", "1"], "keeps its terms"),
         (["--n", "10", "--top-up", "x"], "no draw 'x'"),

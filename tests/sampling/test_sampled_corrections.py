@@ -15,7 +15,7 @@ from judges.calibration.correction.sample import design_weights
 from judges.collect import blind_labels, scored_items
 from judges.correcting import Corrections, correct_study
 from judges.drawing import MadeDraw, Wish, draw_estimate, top_up
-from judges.learning_draws import draw_learn, draw_practice
+from judges.learning_draws import draw_learn, draw_unexplained
 from judges.served_part import ServedParts, as_draw
 from store.draws import Draw, DrawnItem, add_draw, list_draws
 from store.journal import journal_path
@@ -122,7 +122,7 @@ def _label_one(study: Study, planted: Planted, made: MadeDraw, item: str) -> Non
 def test_practice_labels_are_no_labels(tmp_path: Path) -> None:
     study, planted = study_of(tmp_path, Plant(items=40))
     with study:
-        label(study, planted, draw_practice(study, Wish(40, stream="practice"), "lead").draw.draw_id)
+        label(study, planted, draw_unexplained(study, Wish(40, stream="practice"), "lead").draw.draw_id)
         made = draw_estimate(study, Wish(40, seed=1), "lead")
         _label_one(study, planted, made, made.items[-1].item_id)
         found = correct_study(study, "northwind", JUDGE)

@@ -45,3 +45,11 @@ def test_signs_that_mark_nothing_stay(text: str) -> None:
 def test_any_text_is_shown_without_control_characters(text: str) -> None:
     for line in markdown_lines(text):
         assert all(TERMINAL_UNSAFE.search(span.text) is None for span in line)
+
+
+def test_what_is_fenced_and_the_rows_of_tables_stay_as_they_are() -> None:
+    text = 'See:\n```json\n{"a_b_":  [1,\n 2]}\n# **no heading**\n```\n| a | b |\n|---|---|\nafter *it*\n'
+    assert shown(text) == [
+        "See:", "json", '{"a_b_":  [1,', " 2]}", "# **no heading**", "| a | b |", "|---|---|", "after it", "",
+    ]  # fmt: skip
+    assert shown("~~~\n```\nto the end\n\n[@click=app.quit]*x*") == ["```", "to the end", "", "[@click=app.quit]*x*"]

@@ -8,6 +8,7 @@ from annotate.desk.closed import closed_words
 from annotate.tui.rubric_app import RubricApp
 from annotate.tui.screens.rubric import state as rubric
 from annotate.tui.screens.rubric.state import RubricState
+from annotate.tui.widgets.lines import Lines
 from annotate.tui.widgets.spans import text_of
 from judges.collect import task_definitions
 from judges.setup import judge_prompt
@@ -143,14 +144,23 @@ async def test_the_screen_shows_versions_and_says_when_there_is_no_terminal_to_l
     study: Study, size: tuple[int, int]
 ) -> None:
     state = state_of(study)
-    state.save(f"{state.text_to_edit}\n[bold]One[/].")
+    state.save(f"{state.text_to_edit}\n[bold]One[/], **two** and \x1b[31m.")
     app = RubricApp(state)
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
         await pilot.press("d")
         await pilot.pause()
         text = "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
-        assert "Versions  2" in text and "+ [bold]One[/]." in text and "e edit" in text.splitlines()[-1]
+        assert (
+            "Versions  2" in text and "+ [bold]One[/], **two** and ␛[31m." in text and "e edit" in text.splitlines()[-1]
+        )
+        for key, sign in (("d", ""), ("m", "**"), ("m", "")):
+            await pilot.press(key)
+            await pilot.pause()
+            app.screen.query_one("#rubric", Lines).scroll_rows(99)
+            await pilot.pause()
+            text = "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
+            assert f"[bold]One[/], {sign}two{sign} and ␛[31m." in " ".join(text.split()), key
         await pilot.press("e")
         await pilot.pause()
         assert state.refused and "overread rubric --edit" in state.message

@@ -274,9 +274,11 @@ class DeskScreen(Screen[None]):
             self.say(" ".join(part for part in (error.title, error.detail, error.hint) if part), "warning")
 
     def _show_verdict(self) -> None:
-        from annotate.tui.screens.help.texts import verdict_text
+        from annotate.tui.screens.help.texts import lesson_text, verdict_text
 
-        if views := self.verdicts():
+        if lesson := self.desk.lesson():
+            self._show_text("What people settled", lesson_text(lesson))
+        elif views := self.verdicts():
             self._show_text("What the judge said", verdict_text(views, self.reading.item.system))
         else:
             self.say("there is no verdict to show now")

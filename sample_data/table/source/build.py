@@ -41,7 +41,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One item with its hidden truth. `could` is the error the judge may make on it, `error` the one it made."""
+    """One item with its hidden truth. `could` is the error the judge may make on it, `error` the one it made; `why` is
+    what a person who gets it right notes where the other does not."""
 
     case: int
     topic: str
@@ -53,6 +54,7 @@ class Claim:
     judge: str | None
     rationale: str
     labels: Mapping[str, str]
+    why: str
 
     @property
     def item_id(self) -> str:
@@ -62,8 +64,12 @@ class Claim:
         verdict: Json = {"judge": JUDGE, "label": self.judge}
         if self.rationale:
             verdict["rationale"] = self.rationale
-        people = [{"annotator": who, "label": label, "mode": "blind"} for who, label in self.labels.items()]
-        adjudicated = {"gold": self.truth} if len(set(self.labels.values())) > 1 else {}
+        disputed = len(set(self.labels.values())) > 1
+        people: list[Json] = [{"annotator": who, "label": said, "mode": "blind"} for who, said in self.labels.items()]
+        for person in people:
+            if disputed and person["label"] == self.truth:
+                person["note"] = self.why
+        adjudicated = {"gold": self.truth} if disputed else {}
         return {
             "item_id": self.item_id,
             "context_ref": f"note-{self.case:04d}",
@@ -185,6 +191,7 @@ def _claim(
         judge=None if failed else judge,
         rationale="" if failed else why,
         labels=labels,
+        why=phrases["notes"][could or "literal"],
     )
 
 

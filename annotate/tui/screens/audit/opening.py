@@ -22,7 +22,7 @@ Say = Callable[[str], None]
 def open_audit(app: App[object], desk: Desk, say: Say, *, disagreements: bool = False) -> None:
     """Show the audit, or go on to the disagreements of its first judge, unless the annotator still labels."""
     study, who = desk.ledger.study, desk.annotator
-    if closed := closed_words(study, who):
+    if closed := closed_words(study, who, desk.draw):
         say(closed)
         return
     options = ReportOptions(made_at=now(), settings=Settings(all_statistics=True), hidden=hidden_from(study, who))

@@ -1,4 +1,7 @@
-"""The little Markdown that rubrics are written in, as styled lines: headings, paragraphs, lists, bold, italic, code."""
+"""The little Markdown that rubrics are written in, as styled lines: headings, paragraphs, lists, bold, italic, code.
+
+What is fenced, and rows of tables, stay as they are, line by line.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from store.safe_text import safe_text
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*\s*\Z")
 _ENTRY = re.compile(r"(\s*)(?:[-*+]|(\d+[.)]))\s+(.*)\Z")
 _MARKED = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*|(?<![\w*])[*_](?=[^\s*_])(.+?)(?<=[^\s*_])[*_](?![\w*])|`([^`]+)`")
+_FENCE = re.compile(r"\s*(```+|~~~+)(.*)")
 _INDENT = 2
 
 
@@ -22,16 +26,31 @@ def markdown_lines(text: str) -> list[Line]:
             lines += [[]] if lines and lines[-1] else []
         elif kind == "heading":
             lines.append([Span(words, "title")])
+        elif kind == "code":
+            lines.append([Span(words, "key")])
         else:
             lines.append([Span(kind), *_spans(words)] if kind else _spans(words))
     return lines
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """("heading", words), ("blank", ""), (sign of a list's entry, words) or ("", words of a paragraph)."""
+    """("heading", words), ("blank", ""), ("code", a line as it is), (sign of a list's entry, words) or ("", words of a
+    paragraph or a table's row)."""
     held: tuple[str, str] | None = None
+    fence = ""
     for raw in text.split("\n"):
         line = raw.rstrip()
+        fenced = _FENCE.match(line)
+        if fence or (fenced and "`" not in fenced[2]) or line.startswith("|"):
+            yield from (held,) if held is not None else ()
+            held = None
+            opens, closes = not fence and bool(fenced), fence and line.strip() == fence
+            if not (opens or closes):
+                yield "code" if fence else "", line
+            elif fenced and opens and fenced[2].strip():
+                yield "code", fenced[2].strip()
+            fence = fenced[1] if fenced and opens else "" if closes else fence
+            continue
         heading, entry = _HEADING.match(line), _ENTRY.match(line)
         if held is not None and line and not heading and not entry:
             held = (held[0], f"{held[1]} {line.strip()}")

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from annotate.desk.actions import ACTIONS, HARMS, REASONS, KeyMap
+from annotate.desk.lessons import Lesson
 from annotate.desk.verdict_view import VerdictView
 from annotate.tui.screens.help.markdown import markdown_lines
-from annotate.tui.screens.label.pane import tag_words, verdict_lines
+from annotate.tui.screens.label.pane import lesson_lines, tag_words, verdict_lines
 from annotate.tui.screens.label.state import key_sign, key_signs
 from annotate.tui.widgets.spans import Line, Span
 from annotate.tui.widgets.text_diff import diff_lines
@@ -94,4 +95,12 @@ def verdict_text(views: Sequence[VerdictView], system: str) -> list[Line]:
         head = verdict_lines(view, 1)[:-1]
         reason = safe_text(view.rationale).split("\n") if view.rationale else ["no rationale kept"]
         lines += [*head, [], *([Span(f"  {line}")] for line in reason), []]
+    return lines
+
+
+def lesson_text(lesson: Lesson) -> list[Line]:
+    """What people settled, with whole notes, line ends kept."""
+    lines = lesson_lines(lesson, 1)[:1]
+    for note in lesson.notes:
+        lines += [[], *([Span(f"  {line}")] for line in safe_text(note).split("\n"))]
     return lines

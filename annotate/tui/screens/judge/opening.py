@@ -16,7 +16,7 @@ from store.judging import judge_runs
 def open_judge_runs(app: App[object], desk: Desk, say: Callable[[str], None]) -> None:
     """Show the runs of judges, unless the annotator still labels or there are none."""
     study = desk.ledger.study
-    if closed := closed_words(study, desk.annotator):
+    if closed := closed_words(study, desk.annotator, desk.draw):
         say(closed)
     elif not (found := judge_runs(study)):
         say("no judge was run in this study yet: overread judge --screen")

@@ -9,6 +9,7 @@ from annotate.desk.actions import HARMS, REASONS, KeyMap
 from annotate.desk.decision_words import decision_words
 from annotate.desk.desk import Desk
 from annotate.desk.ledger import Reading
+from annotate.desk.lessons import Lesson
 from annotate.desk.verdict_view import VerdictView, label_words
 from annotate.tui.screens.label.parts import Area, entry_lines
 from annotate.tui.screens.label.state import hints, key_sign
@@ -175,7 +176,11 @@ def label_keys(task: TaskDefinition) -> list[str]:
 
 
 def _judge_rows(desk: Desk, keymap: KeyMap, room: Room, height: int) -> list[Line]:
-    """The verdicts that may be shown, cut to `height` rows; what was cut can be asked for."""
+    """The verdicts that may be shown, or in practice what people settled, cut to `height` rows; what was cut can be
+    asked for."""
+    more: Line = [Span(f" {key_sign(keymap.keys_of['verdict'][0])}", "key"), Span(" all of it", "muted")]
+    if desk.lessons.explained:
+        return cut_rows(wrap_lines(_lesson_rows(desk, room), room.width), height, room.width, more)
     views = desk.shown_verdicts()
     if not views:
         will: Line = [Span("Judge  ", "title"), Span(judge_will(desk), "muted")]
@@ -189,8 +194,29 @@ def _judge_rows(desk: Desk, keymap: KeyMap, room: Room, height: int) -> list[Lin
     else:
         lines[0] = [*lines[0], Span("   "), *system]
     lines = [*_own_derived(desk, room), *lines]
-    more: Line = [Span(f" {key_sign(keymap.keys_of['verdict'][0])}", "key"), Span(" all of it", "muted")]
     return cut_rows(wrap_lines(lines, room.width), height, room.width, more)
+
+
+def _lesson_rows(desk: Desk, room: Room) -> list[Line]:
+    lesson = desk.lesson()
+    if lesson is None:
+        return [[Span("Settled  ", "title"), Span("shown after your label", "muted")]]
+    return [*_own_derived(desk, room), *lesson_lines(lesson)]
+
+
+def lesson_lines(lesson: Lesson, longest: int = LONGEST_RATIONALE) -> list[Line]:
+    """What people settled on an item, whether the own label agrees, by whom, why."""
+    head: Line = [Span("Settled  ", "title")]
+    if not lesson.label:
+        return [[*head, Span("no longer: people have come to differ on it", "muted")]]
+    sign = [Span("   = agrees", "muted") if lesson.agrees else Span("   ≠ differs", "differs")]
+    if lesson.apart:
+        sign.append(Span(f"   ≠ {safe_line(', '.join(lesson.apart), 80)}", "differs"))
+    notes: list[Line] = [[Span(f"  “{safe_line(note, longest)}”")] for note in lesson.notes]
+    return [
+        [*head, Span(safe_line(lesson.label, 80), "judge"), *sign, Span(f"   {lesson.by}", "muted")],
+        *(notes or [[Span("  nobody wrote why", "muted")]]),
+    ]
 
 
 def _own_derived(desk: Desk, room: Room) -> list[Line]:

@@ -240,7 +240,8 @@ class LabelScreen(DeskScreen):
     def _show_end(self) -> None:
         self._reader.show_text(Document([text_section("end", "", end_words(self.desk))]))
         keys = hints(self.keymap, [("quit", "leave"), ("previous_item", "back to the last item"), ("undo", "undo")])
-        opened = [] if self.desk.time_is_up else [hints(self.keymap, NOW_OPEN)]
+        stays_closed = self.desk.time_is_up or self.desk.lessons.explained
+        opened = [] if stays_closed else [hints(self.keymap, NOW_OPEN)]
         self._pane.show([keys, *opened])
         self.show_keys()
 

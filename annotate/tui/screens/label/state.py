@@ -10,6 +10,8 @@ from annotate.tui.widgets.spans import Line, Span, line_width, push_right
 from store.safe_text import safe_line
 
 MODES = {"blind": "BLIND", "revised": "VERDICT SHOWN", "assisted": "ASSISTED"}
+PRACTICE = "PRACTICE"
+"""The mode of practice on settled items, where no verdict is ever shown."""
 LONGEST_NAME, SHORTEST_NAME = 24, 8
 """Characters of an annotator's name that are shown when there is room, and when there is little."""
 
@@ -42,6 +44,7 @@ def header(desk: Desk, benchmark: str, width: int) -> Line:
     task = desk.current.task.task
     flag = "⚑ flagged   " if desk.state.flagged else ""
     place = f"{flag}{desk.place + 1} / {len(desk.queue)}"
+    mode = PRACTICE if desk.lessons.explained else MODES[desk.mode]
     for left, longest in (
         (f" overread  {benchmark} · {task}", LONGEST_NAME),
         (f" overread  {benchmark} · {task}", SHORTEST_NAME),
@@ -49,10 +52,10 @@ def header(desk: Desk, benchmark: str, width: int) -> Line:
         (f" {task}", SHORTEST_NAME),
     ):
         who = safe_line(desk.annotator, longest)
-        line = push_right([Span(left, "title")], [Span(f"{place}   {who}   {MODES[desk.mode]} ", "title")], width)
+        line = push_right([Span(left, "title")], [Span(f"{place}   {who}   {mode} ", "title")], width)
         if line_width(line) <= width:
             return line
-    return push_right([Span(f" {task}", "title")], [Span(f"{place}  {MODES[desk.mode]} ", "title")], width)
+    return push_right([Span(f" {task}", "title")], [Span(f"{place}  {mode} ", "title")], width)
 
 
 _FIRST_TO_GO = ("next_similar", "find", "skip", "tag", "rubric", "differences", "dialogue", "note", "undo")

@@ -31,7 +31,7 @@ def past_state(study: Study, task: TaskDefinition, logs: Sequence[SearchLog], wh
 def open_retunes(app: App[object], desk: Desk, say: Callable[[str], None]) -> None:
     """Show the searches of the task that was searched last, unless the annotator still labels or there are none."""
     study, who = desk.ledger.study, desk.annotator
-    if closed := closed_words(study, who):
+    if closed := closed_words(study, who, desk.draw):
         say(closed)
         return
     tasks, logs = task_definitions(study), searches(study)

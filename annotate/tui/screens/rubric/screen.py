@@ -64,6 +64,8 @@ class RubricScreen(KeyScreen):
             state.other(ASIDE[key])
         elif character == "d":
             state.toggle()
+        elif character == "m":
+            state.toggle_signs()
         elif character == "e":
             self.edit()
         else:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from annotate.tui.screens.help.markdown import markdown_lines
 from annotate.tui.widgets.spans import Line, Span, cut_line, keys_line, push_right
 from annotate.tui.widgets.text_diff import diff_lines
 from judges.benchmarks.benchmark import TaskDefinition
@@ -110,6 +111,7 @@ class RubricState:
 
     Attributes:
         place: of the subject. row: of the version, 0 is the newest. message: what an edit came to.
+        shows_signs: whether the text is shown as it is written, with its signs of markup.
     """
 
     def __init__(self, study: Study, tasks: Sequence[TaskDefinition], task: str = "", closed: str = "") -> None:
@@ -123,7 +125,7 @@ class RubricState:
         self.subjects = subjects_of(study, tasks, judges=not closed)
         self.place = next((n for n, one in enumerate(self.subjects) if one.task.task == task), 0)
         self.row = 0
-        self.shows_changes = False
+        self.shows_changes = self.shows_signs = False
         self.message = f"What the judge is told is {closed}" if closed else ""
         self.refused = bool(closed)
         self._read: dict[Subject, list[Version]] = {}
@@ -161,6 +163,10 @@ class RubricState:
     def toggle(self) -> None:
         """The text, or what changed in it."""
         self.shows_changes = not self.shows_changes
+
+    def toggle_signs(self) -> None:
+        """The text to be read, or as it is written."""
+        self.shows_signs, self.shows_changes = not self.shows_signs or self.shows_changes, False
 
     @property
     def text_to_edit(self) -> str:
@@ -211,7 +217,9 @@ def header(state: RubricState, width: int) -> Line:
 def footer(state: RubricState, width: int) -> Line:
     """The keys."""
     keys = [("↑ ↓", "version"), ("← →", "other rubric"), ("d", "text" if state.shows_changes else "changes")]
-    keys += [("e", "edit"), ("?", "keys"), ("q", "leave"), ("PgUp PgDn", "scroll")]
+    as_written = state.shows_signs and not state.shows_changes
+    keys += [("m", "rendered" if as_written else "markup"), ("e", "edit"), ("?", "keys"), ("q", "leave")]
+    keys += [("PgUp PgDn", "scroll")]
     return keys_line(keys, width)
 
 
@@ -242,7 +250,8 @@ def text_rows(state: RubricState) -> list[Line]:
     """The version in hand, or what it changed in the one before."""
     one, before = state.version, state.before
     if not state.shows_changes:
-        lines: list[Line] = [[Span(text)] for text in safe_text(one.text).splitlines()]
+        as_written: list[Line] = [[Span(text)] for text in safe_text(one.text).splitlines()]
+        lines = as_written if state.shows_signs else markdown_lines(one.text)
         return lines or [[Span("no text: this task has no rubric for people who label", "muted")]]
     if before is None:
         return [[Span("the first version: nothing came before", "muted")]]
@@ -257,6 +266,7 @@ KEYS: Final = (
     ("↑ ↓", "An older or a newer version"),
     ("← →", "Another rubric: of another task, for people or for the judge, in another language"),
     ("d", "What this version changed in the one before, and its text again"),
+    ("m", "The text as it is written, with its signs of markup, and to be read again"),
     ("PgUp PgDn", "Scroll"),
     ("e", "Edit the newest version in $EDITOR; what is saved is a new version"),
     ("q Esc", "Leave"),
