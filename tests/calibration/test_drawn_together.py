@@ -98,6 +98,22 @@ def test_few_texts_of_which_few_have_fails_hold_the_truth() -> None:
     assert too_high / runs <= 0.04
 
 
+@pytest.mark.slow
+def test_few_users_who_nearly_always_pass_stand_for_others() -> None:
+    """10 of all users there may be, 95 % passing: an interval that reaches above 1 as far as below the share misses."""
+    rng, runs, held = np.random.default_rng(SIZE), 400, 0
+    settings = CorrectionSettings("population", shares={"rate": Share("a yes", "a n")})
+    user = np.repeat(np.arange(10), 100)
+    for _ in range(runs):
+        people = (rng.random(1000) < rng.beta(9.5, 0.5, 10)[user]).astype(float)
+        judge = np.where(rng.random(1000) < 0.88, people, 1 - people)
+        one = replace(block("a", people, judge, Draw(np.sort(rng.choice(1000, 150, False)), 1000)), clusters=user)
+        found = corrected_scores([one], lambda totals: {"rate": totals["a yes"] / totals["a n"]}, settings)["rate"]
+        assert found.statistic.low is not None and found.statistic.high is not None
+        held += found.statistic.low <= 0.95 <= found.statistic.high
+    assert held / runs >= 0.93
+
+
 def test_disagreements_that_come_together_weigh_more() -> None:
     """What a sample may lack is wider where the judge's fails lie in few texts, unless every text was drawn."""
     group = np.repeat(np.arange(GROUPS), SIZE)

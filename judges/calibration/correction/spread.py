@@ -80,26 +80,32 @@ def plain_variance(block: Drawn, gradient: FloatArray, tuning: float) -> Spread:
 
 def _guarded(block: Drawn, gradient: FloatArray, tuning: float, target: Target) -> Spread:
     plain = plain_variance(block, gradient, tuning)
-    variance = plain.variance + _half_disagreement(block, gradient)
+    variance = plain.variance + _half_disagreement(block, gradient, _come_together(block, gradient))
     if target == "population":
         variance += _between_items(block, gradient)
     return Spread(variance, 0.0, plain.df)
 
 
-def _half_disagreement(block: Drawn, gradient: FloatArray) -> float:
-    """What half of one full-range disagreement on a drawn item would add to each total's variance."""
+def _half_disagreement(block: Drawn, gradient: FloatArray, together: float = 1.0) -> float:
+    """What half of one full-range disagreement on a drawn item, and on those that come with it, would add to each
+    total's variance.
+
+    Args:
+        together: disagreements that come where one does, itself counted.
+    """
     weights = block.sample.weights
     squares = (1 - block.sample.probabilities) * weights**2
     # Where chances differ item by item, the disagreement not seen is among all items, not among those drawn: most of
     # those may be ones that were likely to be drawn and count for little.
     unequal = block.sample.draw.design == "unequal"
     expansion = float(weights @ squares / weights.sum() if unequal else squares.mean())
-    size = _come_together(block, gradient) * gradient * block.ranges
+    size = together * gradient * block.ranges
     return HALF_DISAGREEMENT * float((size**2).sum()) * expansion
 
 
 def _come_together(block: Drawn, gradient: FloatArray) -> float:
-    """Disagreements that a drawn group brings where it brings one: 1 + (b − 1)ρ of b drawn items a group (Kish 1965).
+    """Disagreements that a drawn group brings where it brings one: 1 + (b − 1)ρ of b drawn items a group (Kish 1965);
+    1 where groups were not drawn, or all were.
 
     ρ is how alike the judge's verdicts on all items are within groups: a sample that happens to lack such a group does
     not show it in people's labels.
