@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from judges.benchmarks.benchmark import CorrectableBenchmark, get_benchmark
 from judges.collect import blind_labels
-from judges.correcting import combined, study_blocks
+from judges.correcting import combined
 from judges.draw_frame import frame_of
 from judges.reading_effort import Pace, effort_of, group_characters, measured_pace
 from judges.served_part import ServedParts
+from judges.study_blocks import study_blocks
 from store.errors import UsageError
 from store.study import Study
 
