@@ -192,7 +192,8 @@ def _supposed(coded: float, slopes: Any, block: Any, groups: Mapping[str, Sequen
     """Without labels: the judge's own verdicts stand for people's, and it is taken to explain half of them."""
     import numpy as np
 
-    from judges.calibration.planner import Expectation, intraclass
+    from judges.calibration.clustered import intraclass
+    from judges.calibration.planner import Expectation
 
     values = block.block.judge_terms @ (slopes[block.columns] * block.items)
     texts = [group or f"\0{row}" for row, group in enumerate(groups[block.block.name])]
