@@ -31,6 +31,8 @@ _SHORT_LOG = "4MB"
 """Of long work: what the log holds is in memory as well."""
 _PATIENCE_S = 10.0
 """How long another program may hold the file while it is opened anew, such as one that copies it."""
+_SCARCE_S = 10.0
+"""How long readers may have all of the memory."""
 
 
 class Database:
@@ -51,7 +53,11 @@ class Database:
         self._paused: set[Any] = set()
         self._openings = 1
         self._thrifty = False
-        self._use(connect(path))
+        self._limits = threading.Lock()
+        self._lean = self._roomy = 0
+        connection = connect(path)
+        self._usual_memory = _memory_limit(connection)
+        self._use(connection)
 
     @contextlib.contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -83,20 +89,25 @@ class Database:
 
         Few of the file's blocks stay in memory meanwhile: a scan that reads each once gains nothing from more.
         """
+        with self.cursor() as cursor, private_umask(), self._lean_memory(cursor):
+            return self.roomy(cursor, lambda: cursor.execute(query, list(parameters)).fetchnumpy())
+
+    @contextlib.contextmanager
+    def _lean_memory(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Little memory inside the block, for all connections, unless somebody has to have all there is."""
         from store.engine import duckdb
 
-        with self.cursor() as cursor, private_umask():
-            usual = f"SET memory_limit = '{self._usual_memory if self._thrifty else _memory_limit(cursor)}'"
-            try:
-                with contextlib.suppress(duckdb.OutOfMemoryException):
+        with self._limits:
+            self._lean += 1
+            if not self._roomy:
+                with contextlib.suppress(duckdb.OutOfMemoryException):  # more than that is in use at this moment
                     cursor.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
-                found: dict[str, Any] = cursor.execute(query, list(parameters)).fetchnumpy()
-            except duckdb.OutOfMemoryException:
-                cursor.execute(usual)
-                found = cursor.execute(query, list(parameters)).fetchnumpy()
-            finally:
-                cursor.execute(usual)
-            return found
+        try:
+            yield
+        finally:
+            with self._limits:
+                self._lean -= 1
+                self._give_memory(cursor)
 
     def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
@@ -128,22 +139,38 @@ class Database:
         self._save_memory(self.connection)
 
     def roomy(self, connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
-        """Do a piece of work; once more with all the memory there is, where it cannot do with what long work leaves it.
+        """Do a piece of work; once more with all the memory there is, where it cannot do with the little that is left.
 
-        The memory stays given until the file is opened anew.
+        The memory of long work stays given until the file is opened anew.
         """
         from store.engine import duckdb
 
         try:
             return work()
         except duckdb.OutOfMemoryException:
-            if not self._thrifty:
+            if not (self._thrifty or self._lean):
                 raise
-        self._give_memory(connection)
-        return work()
+        with self.all_memory(connection):
+            return work()
+
+    @contextlib.contextmanager
+    def all_memory(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """All the memory there is inside the block, whatever others read meanwhile."""
+        from store.engine import duckdb
+
+        with self._limits:
+            self._roomy += 1
+            if self._thrifty or self._lean:
+                with contextlib.suppress(duckdb.Error):  # the work itself tells what is wrong
+                    self._give_memory(connection)
+        try:
+            yield
+        finally:
+            with self._limits:
+                self._roomy -= 1
 
     def _give_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.execute(f"SET memory_limit = '{self._usual_memory}'")
+        insist(lambda: connection.execute(f"SET memory_limit = '{self._usual_memory}'"))
 
     def _save_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
         from store.engine import duckdb
@@ -199,7 +226,6 @@ class Database:
 
     def _use(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        self._usual_memory = _memory_limit(connection)
         if self._thrifty:
             self._save_memory(connection)
         self._mother = connection.cursor()
@@ -257,4 +283,20 @@ def roll_back(connection: Any) -> None:
 
     # A failed COMMIT has rolled back already, and after a fatal error there is nothing left to roll back.
     with contextlib.suppress(duckdb.TransactionException, duckdb.FatalException):
-        connection.execute("ROLLBACK")
+        insist(lambda: connection.execute("ROLLBACK"))  # left open, it would refuse whatever comes next
+
+
+def insist(work: Callable[[], object]) -> None:
+    """Do what needs next to no memory, and finds none for a moment, while readers have all of the little there is."""
+    from store.engine import duckdb
+
+    end = time.monotonic() + _SCARCE_S
+    while True:
+        try:
+            work()
+        except duckdb.OutOfMemoryException:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
