@@ -122,10 +122,16 @@ class Database:
     def economise(self) -> None:
         """For long work: fold the log into the file early, and keep few of the file's blocks in memory.
 
-        Writer thread only. It lasts as long as the study is open.
+        Writer thread only. It lasts until `spend`.
         """
         self._thrifty = True
         self._save_memory(self.connection)
+
+    def spend(self) -> None:
+        """The end of long work: DuckDB may have all the memory again. Writer thread only."""
+        if self._thrifty:
+            self._thrifty = False
+            self._give_memory(self.connection)
 
     def roomy(self, connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
         """Do a piece of work; once more with all the memory there is, where it cannot do with what long work leaves it.

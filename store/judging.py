@@ -222,6 +222,7 @@ def end_run(study: Study, run_id: str, outcome: str, counts: Mapping[str, Any], 
     """Note how a run ended."""
     members = {"run_id": run_id, "outcome": outcome, "counts": canonical_json(dict(counts)), "ended_at": at}
     _keep(study, RUN_END, members)
+    study.spend()
 
 
 @dataclass(frozen=True, slots=True)

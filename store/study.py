@@ -182,6 +182,7 @@ class Study:
 
         def guarded(_: Any) -> None:
             begun.set()
+            self._database.spend()
             self._finish_earlier()
             with told(self.path):
                 self._recorder.change(work, entries)
@@ -259,8 +260,12 @@ class Study:
         return self.writer.do(lambda _: self._database.renew(), urgent=False)
 
     def economise(self) -> None:
-        """For long work: have DuckDB keep little in memory from now on, of the file and of its log."""
+        """For long work: have DuckDB keep little in memory, of the file and of its log, until `spend` or a change."""
         self.writer.do(lambda _: self._database.economise(), urgent=False)
+
+    def spend(self) -> None:
+        """The end of long work: DuckDB may have all the memory again."""
+        self.writer.do(lambda _: self._database.spend(), urgent=False)
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the file.

@@ -313,6 +313,8 @@ def test_what_cannot_do_with_the_memory_of_long_work_gets_more(study: Study, mon
         assert [row[1] for row in read()] == [False]
         assert study.rows(limit) != lean, "it needed all"
         assert study.renew() and study.rows(limit) == lean
+    study.change(lambda connection: None, [])
+    assert study.rows(limit) != lean, "what is changed comes all at once"
 
 
 def test_what_killed_programs_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
