@@ -320,7 +320,7 @@ def _drawn(study: Study, task: str, keys: Keys) -> DrawnColumns | None:
             weights[place], strata[place] = found.weights[item_id], found.strata[item_id]
             groups[place] = found.groups.get(item_id, groups[place])
     codes = np.unique(groups.astype(str), return_inverse=True)[1] if found.groups else None
-    return DrawnColumns(weights, np.unique(strata.astype(str), return_inverse=True)[1], codes)
+    return DrawnColumns(weights, np.unique(strata.astype(str), return_inverse=True)[1], codes, found.left_out)
 
 
 def _place(value: str, of: int, first: int = 0, step: int = 1, otherwise: int | None = -1) -> str:

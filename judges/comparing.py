@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from judges.benchmarks.benchmark import CorrectableBenchmark, ScoredItem
+from judges.benchmarks.benchmark import CorrectableBenchmark
 from judges.collect import resolved_label, task_definitions
-from judges.correcting import Corrections, StudyBlocks, combined, shares_of
+from judges.correcting import Corrections, combined, shares_of
 from judges.served_part import Served
+from judges.study_blocks import BlockItem, StudyBlocks
 from store.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _pair_keys(corrections: Corrections) -> dict[str, str]:
 
 
 def _not_paired(
-    parts: tuple[Served, Served], first: Sequence[ScoredItem], second: Sequence[ScoredItem], keys: Mapping[str, str]
+    parts: tuple[Served, Served], first: Sequence[BlockItem], second: Sequence[BlockItem], keys: Mapping[str, str]
 ) -> str:
     """Why a task's items of two systems are not one draw of pairs; "" when they are."""
     one, two = ([keys[item.item_id] for item in items] for items in (first, second))
@@ -297,7 +298,7 @@ def _codes(
         label = code.get(resolved_label(said) or "", -1)
         if label >= 0 or not labelled_only:
             people.append(label)
-            judge.append(code.get((item.verdict.label if item.verdict else None) or "", -1))
+            judge.append(code.get(item.verdict or "", -1))
     return people, judge
 
 
@@ -372,8 +373,8 @@ def compare_judges_of(corrections: Corrections, first: str, second: str) -> dict
     return found
 
 
-def _verdict(item: ScoredItem, code: Mapping[str, int]) -> int:
-    return code.get((item.verdict.label if item.verdict else None) or "", -1)
+def _verdict(item: BlockItem, code: Mapping[str, int]) -> int:
+    return code.get(item.verdict or "", -1)
 
 
 def judges_json(a: str, b: str, found: Mapping[str, JudgeComparison | str]) -> list[dict[str, Any]]:

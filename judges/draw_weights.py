@@ -18,11 +18,13 @@ class DrawWeights:
     Attributes:
         weights: 1/π. strata: what was drawn apart. groups: the text or cluster that was drawn and the item with it, or
             the identical items that were labelled at once; empty where items were drawn and labelled one by one.
+        left_out: of which draws labels do not count and why, in words.
     """
 
     weights: Mapping[str, float]
     strata: Mapping[str, str]
     groups: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
 
 
 class _Item(NamedTuple):
@@ -52,16 +54,21 @@ def draw_weights(study: Study, task: str) -> DrawWeights | None:
     return replace(found, groups=groups)
 
 
-def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
-    """What the draws alone say."""
-    unequal = study.rows(
+def drawn_unequally(study: Study, task: str) -> bool:
+    """Whether a draw for estimates took some items of a task likelier than others, or took them text by text."""
+    found = study.rows(
         """SELECT count(*) FROM (SELECT draw_id FROM draw_items JOIN draws d USING (draw_id)
             JOIN current_items i USING (item_id) WHERE d.stream = 'estimate' AND i.task = ?
             GROUP BY draw_id HAVING max(probability) > min(probability) * (1 + 1e-9) OR any_value(design) = 'two_stage')
         """,
         [task],
-    )[0][0]
-    if not unequal:
+    )
+    return bool(found[0][0])
+
+
+def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
+    """What the draws alone say."""
+    if not drawn_unequally(study, task):
         return None
     from judges.calibration.correction.sample import design_weights
     from judges.collect import blind_labels
@@ -76,11 +83,15 @@ def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
     weights: dict[str, float] = {}
     strata: dict[str, str] = {}
     groups: dict[str, str] = {}
+    left: dict[tuple[str, str], int] = {}
     for system, items in by_system.items():
         part = parts.part(task, items)
         places = [place for place, item in enumerate(items) if item.item_id in part.items]
         if not places or part.sampling != "random":
             continue
+        for other, count in part.left.items():
+            pair = (part.draw.draw_id if part.draw else "", other)
+            left[pair] = left.get(pair, 0) + count
         draw = as_draw(items, places, part)
         for place, weight in zip(places, design_weights(draw).tolist(), strict=True):
             item_id = items[place].item_id
@@ -88,9 +99,18 @@ def _drawn_weights(study: Study, task: str) -> DrawWeights | None:
             strata[item_id] = f"{system}\0{part.strata.get(item_id, '')}"
             if draw.design == "two_stage":
                 groups[item_id] = part.groups[item_id]
-    if weights and not groups and len({round(weight, 9) for weight in weights.values()}) < 2:
+    if weights and not groups and not left and len({round(weight, 9) for weight in weights.values()}) < 2:
         return None
-    return DrawWeights(weights, strata, groups)
+    return DrawWeights(weights, strata, groups, tuple(_left_out(*pair, count) for pair, count in left.items()))
+
+
+def _left_out(counted: str, other: str, items: int) -> str:
+    """Why the labels of a draw do not count with those of another."""
+    return (
+        f"{items:,} labelled items of draw {other[:8]} are left out: only draws of single items, or of the same texts, "
+        f"count together, and draw {counted[:8]}, which has more labels, is of another kind. To count more labels, go "
+        f"on with that one: overread sample --top-up {counted[:8]} --n N"
+    )
 
 
 def weighed(records: TaskRecords, drawn: DrawWeights | None) -> TaskRecords:
@@ -106,4 +126,4 @@ def weighed(records: TaskRecords, drawn: DrawWeights | None) -> TaskRecords:
         )
         for item in records.items
     ]
-    return replace(records, items=items, unequal=True)
+    return replace(records, items=items, unequal=True, left_out=drawn.left_out)

@@ -145,7 +145,7 @@ class JudgedItems:
 def leanings(judged: JudgedItems, systems: Systems, ties: Sequence[DeclaredTie], level: float) -> list[Finding]:
     """Everything the judge may lean on that can be looked at in this study."""
     columns = judged.labelled.columns
-    found = [one_label_collapse(columns.scale.labels, judged.codes, judged.people.codes)]
+    found = [one_label_collapse(columns.scale.labels, judged.codes, judged.people.codes, columns.weights)]
     found += _form(judged, level)
     found += _slices(judged, level)
     found += _family(judged, systems, ties, level)

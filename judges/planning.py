@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from judges.benchmarks.benchmark import CorrectableBenchmark, get_benchmark
 from judges.collect import blind_labels
-from judges.correcting import combined, study_blocks
+from judges.correcting import combined
 from judges.draw_frame import frame_of
 from judges.reading_effort import Pace, effort_of, group_characters, measured_pace
 from judges.served_part import ServedParts
+from judges.study_blocks import study_blocks
 from store.errors import UsageError
 from store.study import Study
 
@@ -191,7 +192,8 @@ def _supposed(coded: float, slopes: Any, block: Any, groups: Mapping[str, Sequen
     """Without labels: the judge's own verdicts stand for people's, and it is taken to explain half of them."""
     import numpy as np
 
-    from judges.calibration.planner import Expectation, intraclass
+    from judges.calibration.clustered import intraclass
+    from judges.calibration.planner import Expectation
 
     values = block.block.judge_terms @ (slopes[block.columns] * block.items)
     texts = [group or f"\0{row}" for row, group in enumerate(groups[block.block.name])]

@@ -259,14 +259,17 @@ def _score(
         warnings = warnings_of(study, benchmark, system, judge, facts)
         if described:
             description = describe_system(study, benchmark, system, judge, labels, facts)
-    known = study.rows("SELECT item_id FROM current_items WHERE system = ?", [system])
+    [(overridden_items,)] = study.rows(
+        "SELECT count(*) FROM current_items WHERE system = ? AND item_id IN (SELECT unnest(?::VARCHAR[]))",
+        [system, list(labels)],
+    )
     overridden = benchmark.overridden(scored_items(study, system, judge, labels), facts)
     chosen = selective_scores(study, benchmark, system, judge, labels, where, overridden) if where else None
     return SystemScores(
         as_coded=benchmark.as_coded(scored_items(study, system, judge), facts),
         as_described=benchmark.as_described(scored_items(study, system, judge), facts),
         overridden=overridden,
-        overridden_items=sum(1 for row in known if row[0] in labels),
+        overridden_items=overridden_items,
         file_says=_stated(benchmark, facts, judge),
         corrected=corrections.corrected(system, judge) if labels else None,
         warnings=warnings,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from judges.collect import BlindLabels, blind_labels, resolved_label, scored_items, task_definitions
+from judges.draw_weights import draw_weights
 from judges.linked_labels import linked_items, told_twice
 from judges.served_part import Served, ServedParts
 from judges.tuned import tuned_for
@@ -17,6 +18,7 @@ from store.items import systems
 from store.study import Study
 
 if TYPE_CHECKING:
+    from judges.calibration.agreement.scale import FloatArray
     from judges.calibration.confidence import Confidence
     from judges.calibration.selective import Selection
 
@@ -30,11 +32,12 @@ ISOTONIC_FROM = 500
 
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
-    """A labelled item with the judge's verdict: its confidence, and whether people agree."""
+    """A labelled item with the judge's verdict: its confidence, whether people agree, and what it stands for (1/π)."""
 
     confidence: float
     agrees: bool
     cluster: str
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class TaskConfidence:
         labelled: labelled items with a readable verdict, but for those that its prompt was tuned on; copies of one item
             on which people and judge said the same at once are one. linked: such copies, left out. without: of
             `labelled` without a confidence.
+        weighted: items were drawn with unequal chances, and each counts for those it stands for (1/π); then `outside`
+            labelled items are left out, of which that is not known.
         found: None without two confidences.
         calibrated: the same after calibration by people's labels, out of fold; None when that cannot be fitted, and
             `calibrated_why` says why. method: by which model.
@@ -67,11 +72,13 @@ class TaskConfidence:
     above: float | None
     judge_ids: tuple[str, ...] = ()
     linked: int = 0
+    weighted: bool = False
+    outside: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
             "source": self.source, "labelled": self.labelled, "linked": self.linked,
-            "without_confidence": self.without,
+            "weighted": self.weighted, "outside": self.outside, "without_confidence": self.without,
             "confidence": _as_json(self.found), "calibrated": _as_json(self.calibrated), "calibration": self.method,
             "calibration_why": self.calibrated_why or None,
             "selection": self.selection.as_json() if self.selection else None,
@@ -119,6 +126,9 @@ def _on_task(
     judged: dict[str, JudgedItem] = {}
     verdicts: dict[str, str | None] = {}
     served = list[Served]()
+    drawn = draw_weights(study, task)
+    weights = {} if drawn is None else drawn.weights
+    outside = 0
     for system in systems(study):
         items = [item for item in scored_items(study, system, judge) if item.task == task]
         part = parts.part(task, items)
@@ -128,9 +138,14 @@ def _on_task(
             label = resolved_label(labels.get(item.item_id)) if item.item_id in part.items else None
             if label is None or item.verdict is None or item.verdict.label is None or item.item_id in tuned:
                 continue
+            if weights and item.item_id not in weights:
+                outside += 1
+                continue
             verdicts[item.item_id] = item.verdict.label
             level = levels.get(item.item_id, math.nan)
-            judged[item.item_id] = JudgedItem(level, item.verdict.label == label, item.cluster)
+            judged[item.item_id] = JudgedItem(
+                level, item.verdict.label == label, item.cluster, weights.get(item.item_id, 1.0)
+            )
     linked = told_twice(linked_items(study, task), verdicts)
     alone = [one for item_id, one in judged.items() if item_id not in linked]
     pairs = [one for one in alone if not math.isnan(one.confidence)]
@@ -150,6 +165,7 @@ def _on_task(
         None,
         tuple(row[0] for row in rows),
         len(linked),
+        outside=outside,
     )
     return _measured(empty, pairs, served, list(levels.values()), promise, seed)
 
@@ -168,8 +184,8 @@ def _measured(
     if len(pairs) < 2:
         why = "the judge states no confidence and has no three repetitions" if not everywhere else "no labels yet"
         return replace(empty, selection_why=why, calibrated_why=why)
-    levels, agrees = [one.confidence for one in pairs], [one.agrees for one in pairs]
-    found = replace(empty, found=confidence(levels, agrees, seed=seed))
+    levels, agrees, weights = [one.confidence for one in pairs], [one.agrees for one in pairs], _weights(pairs)
+    found = replace(empty, found=confidence(levels, agrees, seed=seed, weights=weights), weighted=weights is not None)
     calibrated, method, why = _calibrated(pairs, seed)
     found = replace(found, calibrated=calibrated, method=method, calibrated_why=why)
     if not all(part.equal_chances for part in served):
@@ -189,15 +205,23 @@ def _calibrated(pairs: Sequence[JudgedItem], seed: int) -> tuple[Confidence | No
     """Calibrated out of fold, by clusters where there are enough, and measured anew."""
     from judges.calibration.confidence import confidence, recalibrated
 
-    levels, agrees = [one.confidence for one in pairs], [one.agrees for one in pairs]
+    levels, agrees, weights = [one.confidence for one in pairs], [one.agrees for one in pairs], _weights(pairs)
     method = "isotonic" if len(pairs) >= ISOTONIC_FROM else "platt"
     clusters = [one.cluster for one in pairs]
     whole = clusters if all(clusters) and len(set(clusters)) >= 10 else None
     try:
-        new = recalibrated(levels, agrees, method, seed=seed, clusters=whole)  # type: ignore[arg-type]
+        new = recalibrated(levels, agrees, method, seed=seed, clusters=whole, weights=weights)  # type: ignore[arg-type]
     except ValueError as error:
         return None, method, str(error)
-    return confidence(new, agrees, seed=seed), method, ""
+    return confidence(new, agrees, seed=seed, weights=weights), method, ""
+
+
+def _weights(pairs: Sequence[JudgedItem]) -> FloatArray | None:
+    """What each item stands for, shape (n,); None where all count the same."""
+    import numpy as np
+
+    weights = np.array([one.weight for one in pairs])
+    return None if np.ptp(weights) <= 1e-9 * weights.max() else weights
 
 
 def confidences(study: Study, judge: str, task: str) -> tuple[dict[str, float], str]:

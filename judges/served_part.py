@@ -45,6 +45,7 @@ class Served:
         probabilities: by drawn item (unequal).
         sampling: as a correction's provenance wants it; why: what is wrong with it, in words.
         draw: the draw; None for labels that came with files.
+        left: draws with other labelled items of these, which do not count with it: draw → items.
     """
 
     items: frozenset[str]
@@ -55,6 +56,7 @@ class Served:
     sampling: str = "random"
     why: str = ""
     draw: StoredDraw | None = None
+    left: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def one_by_one(self) -> bool:
@@ -81,8 +83,8 @@ class ServedParts:
 
         A prefix ends where a group ends: a group that was begun and not finished is left out, as long as one is
         finished. It reaches as far as labels were given under the draw itself; labels of another draw that happen to
-        lie beyond show nothing of how far this one was served. Where items were drawn one by one, what other draws of
-        the kind served counts with it.
+        lie beyond show nothing of how far this one was served. Where items were drawn one by one, or texts, what other
+        draws of the kind served counts with it.
         """
         ids = {item.item_id for item in items}
         labelled = {item_id for item_id in ids if item_id in self._labels and _counts(self._labels[item_id])}
@@ -108,20 +110,26 @@ class ServedParts:
         self, served: Served, prefixes: Sequence[tuple[StoredDraw, list[str]]], task: str, items: Sequence[Drawable]
     ) -> Served:
         """With what other draws served. Given its size, the union of simple random samples is one of its stratum: no
-        set of items is likelier than another (drawn from all items, or from those the first left)."""
-        own = served.draw
-        if own is None or not served.one_by_one:
+        set of items is likelier than another (drawn from all items, or from those the first left). So it is with texts,
+        and with the items of a text given how many of them were drawn."""
+        own, left = served.draw, dict[str, int]()
+        if own is None:
             return served
         family = self._family(own)
         for draw, prefix in prefixes:
-            related = draw.draw_id in family or own.draw_id in self._family(draw)
-            if related or not prefix or bool(draw.settings.get("paired")) != bool(own.settings.get("paired")):
+            if draw.draw_id in family or own.draw_id in self._family(draw) or not prefix:
                 continue
+            paired_alike = bool(draw.settings.get("paired")) == bool(own.settings.get("paired"))
             other = self._described(draw, prefix, task, items)
-            if other.one_by_one and (not served.strata or not other.strata or served.strata == other.strata):
-                strata = served.strata or other.strata
-                served = replace(served, items=served.items | other.items, strata=strata)
-        return served
+            if paired_alike and served.one_by_one and _in_same_strata(served, other):
+                served = replace(served, items=served.items | other.items, strata=served.strata or other.strata)
+            elif paired_alike and _same_texts(served, other, items):
+                # Named by the oldest, which is the same in every task that these draws reach.
+                first = min((served.draw, draw), key=lambda one: self._draws.index(one))  # type: ignore[arg-type]
+                served = replace(served, items=served.items | other.items, draw=first)
+            else:
+                left[draw.draw_id] = len(other.items - served.items)
+        return replace(served, left={draw_id: count for draw_id, count in left.items() if count})
 
     def _family(self, draw: StoredDraw) -> set[str]:
         """A draw and those that it continues."""
@@ -210,6 +218,19 @@ def _changed(
     if any(item.stratum != frame.strata.get(item.item_id, item.stratum) for item in drawn if item.stratum):
         return "items lie in other strata than when they were drawn; make a new draw"
     return ""
+
+
+def _in_same_strata(one: Served, other: Served) -> bool:
+    return other.one_by_one and (not one.strata or not other.strata or one.strata == other.strata)
+
+
+def _same_texts(one: Served, other: Served, items: Sequence[Drawable]) -> bool:
+    """Whether two draws took the same texts or clusters at random, for the same tasks."""
+    if one.draw is None or other.draw is None or one.draw.task != other.draw.task or one.strata != other.strata:
+        return False
+    if not all(part.design == "two_stage" and part.sampling == "random" for part in (one, other)):
+        return False
+    return all(one.groups[item.item_id] == other.groups[item.item_id] for item in items)
 
 
 def _counts(said: BlindLabels) -> bool:

@@ -16,7 +16,7 @@ from judges.calibration.audit import People, people_of
 from judges.calibration.audit_input import JudgeColumn
 from judges.calibration.audit_result import Settings
 from judges.calibration.dangerous import DANGEROUS
-from judges.calibration.reader_habits import SelfConsistency, hurried, self_consistency, subset
+from judges.calibration.reader_habits import SelfConsistency, Subset, hurried, self_consistency, subset
 from judges.calibration.trust import (
     Danger,
     JudgeTrust,
@@ -26,13 +26,14 @@ from judges.calibration.trust import (
     slices_tested,
     tested_against,
 )
+from judges.draw_weights import drawn_unequally
 from judges.favourable import favourable_label
 from judges.label_acts import ActsOnItem, read_acts, under_judge
 from judges.linked_labels import linked_keys
 from store.study import Study
 
 if TYPE_CHECKING:
-    from judges.judged_items import Systems
+    from judges.judged_items import JudgedItems, Systems
 
 MOST_SYSTEMS = 200
 """A slice of more values is no breakdown by system."""
@@ -148,9 +149,8 @@ class _Task:
         brief, column = self.brief(judge), self.columns.judges[judge]
         judged = JudgedItems(self.study, self.definition, self.labelled, self.people, judge, self.label)
         systems = self.systems()
-        known, agrees = judged.known, judged.agrees
-        unsure = subset(self._flagged("unsure")[known], agrees[known])
-        wrong = subset(self._flagged("reference_wrong")[known], agrees[known])
+        agrees = judged.agrees
+        unsure, wrong = (self._beside(judged, flag) for flag in ("unsure", "reference_wrong"))
         sure, at = judged.confidences()
         weighed = judged.weighed[at]
         told = len(at) >= 2
@@ -169,8 +169,14 @@ class _Task:
             )
             if told
             else None,
-            selection(sure, agrees[at]) if told else None,
+            selection(sure, agrees[at]) if told and not drawn_unequally(self.study, self.definition.task) else None,
         )
+
+    def _beside(self, judged: JudgedItems, flag: str) -> Subset:
+        """Agreement on the items with the flag and on the others, of all items."""
+        rows, drawn = judged.weighed, self.columns.drawn
+        groups = None if drawn is None or drawn.groups is None else drawn.groups[rows]
+        return subset(self._flagged(flag)[rows], judged.agrees[rows], judged.weights_of(rows), groups)
 
     def self_consistency(self) -> dict[str, SelfConsistency]:
         """People who labelled items again in a later round, by name."""

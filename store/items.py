@@ -70,16 +70,21 @@ def item_of_row(row: tuple[Any, ...]) -> StoredItem:
         position,
     ) = row
     return StoredItem(
-        item_id, content_hash, task, system, natural_key, cluster, group, json.loads(slices), weight,
-        json.loads(payload), json.loads(texts), json.loads(extra), position,
+        item_id, content_hash, task, system, natural_key, cluster, group, _said(slices), weight,
+        _said(payload), _said(texts), _said(extra), position,
     )  # fmt: skip
 
 
 def verdict_of_row(row: tuple[Any, ...]) -> VerdictRecord:
     """A verdict from `VERDICT_COLUMNS`."""
     fields = dict(zip(_VERDICT_FIELDS, row, strict=True))
-    fields["parts"] = json.loads(fields["parts"])
+    fields["parts"] = _said(fields["parts"])
     return VerdictRecord(**fields)
+
+
+def _said(text: str) -> dict[str, Any]:
+    """What a JSON object says; most have no member, and of them there are very many."""
+    return {} if text == "{}" else json.loads(text)
 
 
 _VERDICT_FIELDS = VERDICT_COLUMNS.replace(" ", "").split(",")

@@ -56,6 +56,10 @@ def confidence_lines(found: TaskConfidence) -> Iterator[str | list[list[str]]]:
         yield f"  {found.without} labelled verdicts have none and are left out"
     if found.linked:
         yield f"  {found.linked} copies of items of other systems, labelled at once and judged the same, are left out"
+    if found.outside:
+        yield f"  {found.outside} labelled items are left out: what each of them stands for is not known"
+    if found.weighted:
+        yield "  each label counts for the items it stands for (1/π): they were drawn with unequal chances"
     if found.found is not None:
         yield from _measures(found)
         rows = [["confidence", "verdicts", "mean confidence", "people agree"]]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from judges.calibration.sampling import is_never_shown
 from judges.settled import is_explained, practised_items
-from store.draws import Draw
+from store.draws import Draw, list_draws
 from store.errors import UsageError
 from store.study import Study, now
 
@@ -92,12 +92,28 @@ def require_open(study: Study, annotator: str, role: str, what: str) -> bool:
 
 
 def hidden_from(study: Study, annotator: str) -> frozenset[str]:
-    """Items whose verdict stays hidden from this person: by the coin of a draw they labelled in, or by its policy."""
+    """Items whose verdict this person is not to see: by the coin of a draw they labelled in, by its policy, or because
+    they have still to label them in some draw. Of somebody who has never labelled nothing is known."""
     rows = study.rows(
         """SELECT DISTINCT d.draw_id, d.seed, d.reveal, i.item_id FROM draws d JOIN draw_items i USING (draw_id)
         WHERE d.reveal <> 'assisted' AND d.draw_id IN (SELECT draw_id FROM label_events WHERE annotator = ?)""",
         [annotator],
     )
-    return frozenset(
+    never = {
         item_id for _, seed, reveal, item_id in rows if reveal == "never" or is_never_shown(item_id, annotator, seed)
-    )
+    }
+    return frozenset(never | _to_label(study, annotator))
+
+
+def _to_label(study: Study, annotator: str) -> set[str]:
+    from annotate.desk.opening import items_for, labelled_items
+    from annotate.desk.past import round_of
+
+    if not study.rows("SELECT 1 FROM label_events WHERE annotator = ? LIMIT 1", [annotator]):
+        return set()
+    found: set[str] = set()
+    for draw in list_draws(study):
+        if draw.reveal != "assisted":
+            served = {item.item_id for item in items_for(study, draw, "", annotator)}
+            found |= served - labelled_items(study, annotator, round_of(draw))
+    return found

@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from judges.calibration.agreement.binomial import clopper_pearson
+from judges.calibration.agreement.binomial import Bounds, clopper_pearson
 from judges.collect import FinalLabel, final_labels
 from judges.deciding import Decider, Selective, decider, selective_of
 from judges.gate.bindings import judges_of
@@ -46,8 +47,14 @@ class Trust:
                 "why": "no labelled item got this label from the judge",
                 "n": 0,
             }
-        low, high = clopper_pearson(self.agreed, self.n, LEVEL)
+        low, high = _bounds(self.agreed, self.n)
         return {"value": self.agreed / self.n, "low": low, "high": high, "level": LEVEL, "n": self.n}
+
+
+@lru_cache(maxsize=256)
+def _bounds(agreed: int, n: int) -> Bounds:
+    """Many items share the few kinds of trust there are."""
+    return clopper_pearson(agreed, n, LEVEL)
 
 
 @dataclass(frozen=True, slots=True)

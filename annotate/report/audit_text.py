@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from annotate.report.coefficient_names import NAMES
 from annotate.report.statistic_rows import Row, reasons, statistic_row
 from annotate.report.trust_words import Told, danger_sentence, gap_sentence, published_sentence, readers_told, told
+from annotate.report.words import SHARES_OF_ALL, percent
 from judges.calibration.audit_result import Audit, HumanAgreement, JudgeAgreement, TaskAudit
 from judges.calibration.plain_words import basis, finding
 from judges.calibration.statistic import Statistic
@@ -85,6 +86,11 @@ def _judge(task: TaskAudit, found: JudgeAgreement) -> Iterator[str | list[Row]]:
         [task.titles.get(label, label), *(str(found.confusion[label].get(other, 0)) for other in labels)]
         for label in labels
     ]
+    if (shares := found.confusion_shares) is not None:
+        yield f"  {SHARES_OF_ALL}:"
+        yield [["", *(task.titles.get(label, label) for label in labels)]] + [
+            [task.titles.get(label, label), *(percent(shares[label][other], 1) for other in labels)] for label in labels
+        ]
     yield from (f"  {note}" for note in found.notes)
 
 

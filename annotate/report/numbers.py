@@ -9,6 +9,7 @@ from annotate.report.blocks import Block, Cell, Fold, Listing, Paragraph, Row, S
 from annotate.report.facts import Judged
 from annotate.report.words import (
     NO_NUMBER,
+    SHARES_OF_ALL,
     answer_words,
     count,
     decimal,
@@ -99,6 +100,24 @@ def confusion_table(one: Judged) -> Table:
         rows.append(Row((Cell(title), *cells, Cell(f"{total:,}", value=total))))
     columns = ("people say ↓   judge says →", *titles, "all")
     return Table(f"Confusion, {one.title}: items by what people and the judge said", columns, tuple(rows))
+
+
+def shares_table(one: Judged) -> Table | None:
+    """The confusion as shares of all items; None where every label counts the same."""
+    shares = one.found.confusion_shares
+    if shares is None:
+        return None
+    titles = [one.audit.titles.get(label, label) for label in shares]
+    rows = [
+        Row((Cell(title), *(
+            Cell(percent(share, 1), value=share, heat=share / (sum(shares[label].values()) or 1), marked=other == label)
+            for other, share in shares[label].items()
+        ), Cell(percent(sum(shares[label].values()), 1), value=sum(shares[label].values()))))
+        for label, title in zip(shares, titles, strict=True)
+    ]  # fmt: skip
+    return Table(
+        f"Confusion as {SHARES_OF_ALL}, {one.title}", ("people say ↓   judge says →", *titles, "all"), tuple(rows)
+    )
 
 
 def _heat_cell(items: int, total: int, *, same: bool) -> Cell:

@@ -9,7 +9,7 @@ from annotate.report.cases import cases
 from annotate.report.disagreements import Danger, danger, disagreements, hidden_disagreements
 from annotate.report.facts import Facts, Judged
 from annotate.report.marks import count_marks, mark_lines
-from annotate.report.numbers import all_numbers, confusion_table, people_blocks, scale_of, slice_tables
+from annotate.report.numbers import all_numbers, confusion_table, people_blocks, scale_of, shares_table, slice_tables
 from annotate.report.trust_words import gap_sentence, readers_told, told
 from annotate.report.words import OUTCOME_WORDS, count, failure_words, listed, percent, undecided_words
 from judges.calibration.audit_result import TaskAudit
@@ -58,6 +58,8 @@ def _judge_blocks(facts: Facts, one: Judged) -> Iterator[Block]:
         yield Paragraph(words, "small")
     yield scale_of(one)
     yield confusion_table(one)
+    if (shares := shares_table(one)) is not None:
+        yield shares
     yield all_numbers(one)
     slices = tuple(slice_tables(one))
     if slices:
@@ -99,7 +101,9 @@ def judge_heading(facts: Facts, one: Judged) -> str:
 def headline(one: Judged) -> tuple[str, str]:
     """The finding as a short sentence, and the counts behind it."""
     said, bracket, rest = finding(one.audit, one.found).partition(" (people called ")
-    return f"{said}.", f"P{bracket[3:]}{rest[:-1]}." if bracket else ""
+    counts, _, of_all = rest.partition("); ")
+    behind = f"P{bracket[3:]}{counts.removesuffix(')')}." if bracket else ""
+    return f"{said}.", f"{behind} {of_all[0].upper()}{of_all[1:]}." if of_all else behind
 
 
 def verdict_of(one: Judged) -> Verdict:
@@ -179,7 +183,7 @@ def _cases(facts: Facts, one: Judged) -> Iterator[Block]:
     hidden = hidden_disagreements(facts, one.task, one.judge)
     if hidden:
         yield Paragraph(
-            f"{count(hidden, 'more case')} left out: the verdict stays hidden from the annotator who made this report.",
+            f"{count(hidden, 'more case')} left out: whoever made this report is not to see the verdict, or not yet.",
             "small",
         )
     if not found:

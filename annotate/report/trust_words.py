@@ -187,7 +187,9 @@ def _slices(found: JudgeTrust) -> Iterator[str]:
         yield "No slice has enough items inside and outside to be tested"
         return
     differ = [one for one in tests if one.differs]
-    yield f"{len(differ)} of {count(len(tests), 'test')} differ (Fisher's exact test, adjusted over all by Holm)"
+    # After an unequal draw `slice_tests` compares weighted shares instead.
+    how = "t test of weighted shares" if "1/π" in tests[0].difference.method else "Fisher's exact test"
+    yield f"{len(differ)} of {count(len(tests), 'test')} differ ({how}, adjusted over all by Holm)"
     for one in differ:
         value = one.difference.value or 0.0
         yield (
@@ -240,8 +242,11 @@ def _confidence(found: JudgeTrust) -> Iterator[str]:
         f"less agreement {decimal_words(said.gap, 3)}, n {said.brier.n:,}"
     )
     if chosen is None:
-        return
-    if chosen.threshold is None:
+        yield (
+            "From which confidence on it may decide alone is not said: the exact bound needs items drawn one by one "
+            "with equal chances"
+        )
+    elif chosen.threshold is None:
         yield f"There is no confidence at which it may decide alone: {chosen.why}"
     else:
         yield (

@@ -11,6 +11,8 @@ from judges.calibration.statistic import Statistic
 NO_NUMBER: Final = "–"
 MINUS: Final = "\u2212"
 _NO_BREAK: Final = "\u00a0"
+SHARES_OF_ALL: Final = "shares of all items, each label counted for those it stands for"
+"""Over a confusion whose cells do."""
 
 OUTCOME_WORDS: Final[Mapping[Outcome, str]] = {
     "good_enough": "Good enough",

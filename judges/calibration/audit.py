@@ -12,7 +12,7 @@ from judges.calibration.agreement.bootstrap import Bootstrap
 from judges.calibration.agreement.brennan_prediger import brennan_prediger
 from judges.calibration.agreement.class_agreement import negative_agreement, positive_agreement
 from judges.calibration.agreement.cohen_kappa import cohen_kappa
-from judges.calibration.agreement.confusion import confusion_counts
+from judges.calibration.agreement.confusion import confusion_counts, confusion_shares
 from judges.calibration.agreement.design_weighted import DesignWeighted, design_weighted, weighted_pairs
 from judges.calibration.agreement.fleiss_kappa import fleiss_kappa
 from judges.calibration.agreement.gwet import gwet_ac1, gwet_ac2
@@ -202,7 +202,8 @@ def _slices_of(task: TaskColumns, judge: JudgeColumn) -> dict[str, SliceColumn]:
 UNEQUAL_NOTE = (
     "items were drawn with unequal chances, or texts with all of theirs, or identical items were labelled at once: "
     "agreement, slices, effects of form, confidence and what the judge favours count each labelled item for those it "
-    "stands for (1/π) and speak of all items; the confusion and people's habits are of the labelled items as they are"
+    "stands for (1/π) and speak of all items; the counts of the confusion, the annotator test, dangerous "
+    "answers and people's habits (hurried labels, repeats) are of the labelled items as they are"
 )
 
 UNWEIGHED_NOTE = (
@@ -322,7 +323,8 @@ def _of_all_items(
         correlations=_correlations(task, own, judge, settings, weights),
         unreadable_counted=found.unreadable_counted and weighing.counted(verdicts),
         more=found.more and _more(task, own, judge, pairs, bootstrap, weights),
-        notes=(*found.notes, UNEQUAL_NOTE),
+        notes=(*found.notes, UNEQUAL_NOTE, *drawn.left_out),
+        confusion_shares=confusion_shares(pairs) if np.ptp(weights[(own >= 0) & (verdicts >= 0)]) > 1e-9 else None,
     )
 
 

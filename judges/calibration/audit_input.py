@@ -39,12 +39,13 @@ class DrawnColumns:
     Attributes:
         weights: items each stands for, shape (items,); nan for one that is in no sample. strata: codes of what was
             drawn apart, shape (items,). groups: codes of the text or cluster that each was drawn with, shape (items,);
-            None where items were drawn one by one.
+            None where items were drawn one by one. left_out: draws whose labels do not count, and why, in words.
     """
 
     weights: FloatArray
     strata: NDArray[np.integer]
     groups: NDArray[np.integer] | None = None
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def columns_of(records: TaskRecords) -> TaskColumns:
         slices=_slices(items),
         annotators=_names([item.labels for item in items]),
         judges=_names([item.verdicts for item in items]),
-        drawn=_drawn(items) if records.unequal else None,
+        drawn=_drawn(items, records.left_out) if records.unequal else None,
     )
     parts = {
         part: _block(
@@ -213,13 +214,13 @@ def _block(
     )
 
 
-def _drawn(items: Sequence[AuditItem]) -> DrawnColumns:
+def _drawn(items: Sequence[AuditItem], left_out: tuple[str, ...]) -> DrawnColumns:
     weights = np.array([np.nan if item.weight is None else item.weight for item in items], dtype=np.float64)
     strata = np.unique([item.stratum for item in items], return_inverse=True)[1]
     groups = None
     if any(item.drawn_with for item in items):
         groups = np.unique([item.drawn_with or f"\0{item.item_id}" for item in items], return_inverse=True)[1]
-    return DrawnColumns(weights, strata, groups)
+    return DrawnColumns(weights, strata, groups, left_out)
 
 
 def _votes(labels: Sequence[HumanLabel | None], scale: Scale, read: ReadVote) -> CodeArray:

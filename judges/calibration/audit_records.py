@@ -104,6 +104,7 @@ class TaskRecords:
         parts: the parts to audit on their own, by id.
         not_blind: labels of the task left out by the caller because a verdict had been seen.
         unequal: items have weights, or would have if their draw were a sample still.
+        left_out: draws whose labels do not count, and why, in words.
     """
 
     task: str
@@ -112,3 +113,4 @@ class TaskRecords:
     parts: Mapping[str, LabelSet] = field(default_factory=dict)
     not_blind: int = 0
     unequal: bool = False
+    left_out: tuple[str, ...] = ()

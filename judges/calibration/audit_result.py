@@ -18,6 +18,8 @@ SCHEMA_VERSION = 1
 
 Confusion = dict[str, dict[str, int]]
 """{label people gave: {label the judge gave: items}} over the declared label set."""
+ConfusionShares = dict[str, dict[str, float]]
+"""The same as shares of all items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class JudgeAgreement:
         n: items with a statistical label and a readable verdict; every number is on them.
         unreadable, no_verdict: items with a statistical label whose verdict could not be read, or is not there.
         failures: the unreadable ones by kind.
+        confusion_shares: the confusion as shares of all items, each label counting for those it stands for (1/π); None
+            where all count the same. `confusion` itself always counts items as they were labelled.
         weighted_kappa, weighted_kappa_linear, gwet_ac2: on ordered scales only.
         correlations: kendall_tau, spearman, pearson where there are scores.
         unreadable_counted: None when every verdict could be read.
@@ -107,6 +111,7 @@ class JudgeAgreement:
     unreadable_counted: UnreadableCounted | None = None
     more: Mapping[str, Statistic] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    confusion_shares: ConfusionShares | None = None
 
     @property
     def statistics(self) -> dict[str, Statistic]:
@@ -130,6 +135,8 @@ class JudgeAgreement:
         counts = {"n": self.n, "unreadable": self.unreadable, "no_verdict": self.no_verdict}
         fields: dict[str, Any] = {**counts, "failures": dict(self.failures), **_json(self.statistics)}
         fields["confusion"] = self.confusion
+        if self.confusion_shares is not None:
+            fields["confusion_shares"] = self.confusion_shares
         fields["per_label"] = {label: found.as_json() for label, found in self.per_label.items()}
         if self.unreadable_counted:
             fields["unreadable_counted"] = self.unreadable_counted.as_json()

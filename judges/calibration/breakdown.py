@@ -26,24 +26,27 @@ COLLAPSED = 0.98
 MARGIN = 0.1
 
 
-def one_label_collapse(labels: Sequence[str], judge: ArrayLike, people: ArrayLike) -> Finding:
+def one_label_collapse(
+    labels: Sequence[str], judge: ArrayLike, people: ArrayLike, weights: FloatArray | None = None
+) -> Finding:
     """Does the judge give (almost) everything one label while people do not?
 
     Args:
         labels: the declared set. judge, people: codes, shape (n,), negative for none, left out.
+        weights: 1/π of each item, nan for one in no sample, left out; None where all count the same.
     """
-    said = np.asarray(judge)
-    said = said[said >= 0]
-    own = np.asarray(people)
-    own = own[own >= 0]
-    title = "largest share of items given one label"
-    if not len(said):
+    said, own = np.asarray(judge), np.asarray(people)
+    counted = np.ones(len(said)) if weights is None else np.nan_to_num(weights)
+    given, labelled = (said >= 0) & (counted > 0), (own >= 0) & (counted > 0)
+    title = "largest share of items given one label" + ("" if weights is None else ", items weighted by 1/π")
+    if not given.any():
         return nothing("one label", Statistic.undefined("no_items", "no readable verdict", 0, method=title))
-    counts = np.bincount(said, minlength=len(labels))
-    code = int(counts.argmax())
-    share = float(counts[code]) / len(said)
-    theirs = float((own == code).mean()) if len(own) else None
-    statistic = Statistic(share, len(said), title)
+    masses = np.bincount(said[given], counted[given], len(labels))
+    code = int(masses.argmax())
+    share = float(masses[code] / masses.sum())
+    mine = counted[labelled]
+    theirs = float(mine @ (own[labelled] == code) / mine.sum()) if labelled.any() else None
+    statistic = Statistic(share, int(given.sum()), title)
     flagged = share >= COLLAPSED and theirs is not None and theirs < COLLAPSED
     people_say = "" if theirs is None else f"; people gave it to {theirs:.0%}"
     words = f"The judge gave {share:.0%} of the items {labels[code]}{people_say}"

@@ -89,6 +89,20 @@ def clustered_difference(here: FloatArray, rest: FloatArray, mine: Codes, others
     return Mean(value, _error(sums[there]) if least > 1 else math.nan, float(least - 1))
 
 
+def intraclass(values: FloatArray, groups: Codes) -> float:
+    """Share of the variance that lies between groups (one-way analysis of variance), from 0 to 1."""
+    sizes = np.bincount(groups).astype(np.float64)
+    number, n = len(sizes), len(values)
+    if number < 2 or n <= number:
+        return 0.0
+    means = np.bincount(groups, values) / sizes
+    between = float((sizes * (means - values.mean()) ** 2).sum()) / (number - 1)
+    within = float(((values - means[groups]) ** 2).sum()) / (n - number)
+    typical = (n - float((sizes**2).sum()) / n) / (number - 1)
+    spread = (between - within) / typical
+    return min(max(spread / (spread + within), 0.0), 1.0) if spread + within > 0 else 0.0
+
+
 def _error(sums: FloatArray) -> float:
     number = len(sums)
     return math.sqrt(number / (number - 1) * float((sums**2).sum())) if number > 1 else math.nan

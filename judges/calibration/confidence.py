@@ -221,8 +221,11 @@ class Steps:
         return np.asarray(np.interp(levels, self.at, self.values))
 
 
-def fit_platt(levels: FloatArray, agrees: FloatArray) -> Platt:
+def fit_platt(levels: FloatArray, agrees: FloatArray, weights: FloatArray | None = None) -> Platt:
     """Logistic regression of agreement on log-odds of confidence, without penalty (Platt 1999).
+
+    Args:
+        weights: what each item counts for, shape (n,); None for one each.
 
     Raises:
         ValueError: people agreed with all verdicts or with none.
@@ -230,11 +233,11 @@ def fit_platt(levels: FloatArray, agrees: FloatArray) -> Platt:
     _both(agrees)
     from judges.calibration.logistic import fit_logistic
 
-    found = fit_logistic(np.column_stack([np.ones(len(levels)), log_odds(levels)]), agrees)
+    found = fit_logistic(np.column_stack([np.ones(len(levels)), log_odds(levels)]), agrees, weights)
     return Platt(float(found.coefficients[1]), float(found.coefficients[0]))
 
 
-def fit_temperature(levels: FloatArray, agrees: FloatArray) -> float:
+def fit_temperature(levels: FloatArray, agrees: FloatArray, weights: FloatArray | None = None) -> float:
     """T that makes log-odds/T likeliest (Guo et al. 2017), within e^±5; above 1 the judge is overconfident.
 
     Raises:
@@ -245,10 +248,11 @@ def fit_temperature(levels: FloatArray, agrees: FloatArray) -> float:
     from scipy.special import expit
 
     odds, sign = log_odds(levels), np.where(agrees == 1, 1.0, -1.0)
+    counted = np.ones(len(levels)) if weights is None else weights
 
     def slope(log_scale: float) -> float:
         """Derivative of the log likelihood by 1/T: falls as 1/T grows."""
-        return float((sign * odds * expit(-sign * odds * np.exp(log_scale))).sum())
+        return float(counted @ (sign * odds * expit(-sign * odds * np.exp(log_scale))))
 
     if slope(-COLDEST) <= 0:
         return math.exp(COLDEST)
@@ -257,11 +261,11 @@ def fit_temperature(levels: FloatArray, agrees: FloatArray) -> float:
     return float(np.exp(-brentq(slope, -COLDEST, COLDEST, xtol=1e-14)))
 
 
-def fit_isotonic(levels: FloatArray, agrees: FloatArray) -> Steps:
+def fit_isotonic(levels: FloatArray, agrees: FloatArray, weights: FloatArray | None = None) -> Steps:
     """Rising regression of agreement on confidence (Zadrozny & Elkan 2002)."""
     from sklearn.isotonic import IsotonicRegression
 
-    model = IsotonicRegression(out_of_bounds="clip").fit(levels, agrees)
+    model = IsotonicRegression(out_of_bounds="clip").fit(levels, agrees, sample_weight=weights)
     return Steps(np.asarray(model.X_thresholds_), np.asarray(model.y_thresholds_))
 
 
@@ -272,8 +276,12 @@ def recalibrated(
     folds: int = 5,
     seed: int = 0,
     clusters: ArrayLike | None = None,
+    weights: FloatArray | None = None,
 ) -> FloatArray:
     """Confidences calibrated out of fold, shape (n,): each by a model that has not seen its item (or its cluster).
+
+    Args:
+        weights: 1/π of each item, where they were not all as likely to be drawn.
 
     Raises:
         ValueError: a fold's other items agree all or not at all; fewer items or clusters than folds.
@@ -283,16 +291,16 @@ def recalibrated(
     out = np.empty(len(p))
     for number in range(folds):
         here = fold == number
-        out[here] = _fitted(p[~here], y[~here], method)(p[here])
+        out[here] = _fitted(p[~here], y[~here], method, None if weights is None else weights[~here])(p[here])
     return out
 
 
-def _fitted(levels: FloatArray, agrees: FloatArray, method: Method) -> Platt | Steps:
+def _fitted(levels: FloatArray, agrees: FloatArray, method: Method, weights: FloatArray | None) -> Platt | Steps:
     if method == "platt":
-        return fit_platt(levels, agrees)
+        return fit_platt(levels, agrees, weights)
     if method == "temperature":
-        return Platt(1 / fit_temperature(levels, agrees), 0.0)
-    return fit_isotonic(levels, agrees)
+        return Platt(1 / fit_temperature(levels, agrees, weights), 0.0)
+    return fit_isotonic(levels, agrees, weights)
 
 
 def _folds(n: int, folds: int, seed: int, clusters: ArrayLike | None) -> NDArray[np.int64]:

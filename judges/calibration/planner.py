@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.clustered import intraclass
 from judges.calibration.distributions import t_half_width
 
 PlannedDesign = Literal["simple", "by_verdict", "two_stage"]
@@ -110,20 +110,6 @@ def pilot(people: ArrayLike, judge: ArrayLike, groups: ArrayLike | None = None) 
         return Expectation(float(y.mean()), explained)
     codes = np.unique(np.asarray(groups), return_inverse=True)[1]
     return Expectation(float(y.mean()), explained, intraclass(residuals, codes), intraclass(y, codes))
-
-
-def intraclass(values: FloatArray, groups: np.ndarray) -> float:
-    """Share of the variance that lies between groups (one-way analysis of variance), from 0 to 1."""
-    sizes = np.bincount(groups).astype(np.float64)
-    number, n = len(sizes), len(values)
-    if number < 2 or n <= number:
-        return 0.0
-    means = np.bincount(groups, values) / sizes
-    between = float((sizes * (means - values.mean()) ** 2).sum()) / (number - 1)
-    within = float(((values - means[groups]) ** 2).sum()) / (n - number)
-    typical = (n - float((sizes**2).sum()) / n) / (number - 1)
-    spread = (between - within) / typical
-    return min(max(spread / (spread + within), 0.0), 1.0) if spread + within > 0 else 0.0
 
 
 def plan_half_width(expected: Expectation, effort: Effort, half_width: float, level: float = 0.95) -> list[Plan]:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from judges.calibration.agreement.binomial import wilson
 from judges.calibration.agreement.bootstrap import Bootstrap
 from judges.calibration.agreement.cohen_kappa import cohen_kappa
 from judges.calibration.agreement.ratings import PairTable
 from judges.calibration.agreement.raw import raw_agreement
-from judges.calibration.agreement.scale import Scale
+from judges.calibration.agreement.scale import FloatArray, Scale
+from judges.calibration.agreement.weighted_share import weighted_share
 from judges.calibration.statistic import Statistic
 
 TOO_FAST = 2.0
@@ -58,15 +59,27 @@ def hurried(seconds: ArrayLike, agrees: ArrayLike, limit: float = TOO_FAST) -> S
     return subset(np.asarray(seconds, dtype=np.float64) < limit, agrees)
 
 
-def subset(rows: ArrayLike, agrees: ArrayLike) -> Subset:
-    """Agreement with the judge where `rows` is true (unsure labels, hurried ones) and where it is not, shape (n,)."""
+def subset(
+    rows: ArrayLike, agrees: ArrayLike, weights: FloatArray | None = None, groups: NDArray[np.integer] | None = None
+) -> Subset:
+    """Agreement with the judge where `rows` is true (unsure labels, hurried ones) and where it is not, shape (n,).
+
+    Args:
+        weights: 1/π of each item, where they were not all as likely to be drawn; groups: what was drawn together.
+    """
     chosen, right = np.asarray(rows, dtype=bool), np.asarray(agrees, dtype=bool)
-    return Subset(int(chosen.sum()), _share(right[chosen]), _share(right[~chosen]))
+    inside, outside = (
+        _share(right[part], None if weights is None else weights[part], None if groups is None else groups[part])
+        for part in (chosen, ~chosen)
+    )
+    return Subset(int(chosen.sum()), inside, outside)
 
 
-def _share(right: np.ndarray) -> Statistic:
+def _share(right: NDArray[np.bool_], weights: FloatArray | None, groups: NDArray[np.integer] | None) -> Statistic:
     name, n = "agreement with the judge", len(right)
     if n == 0:
         return Statistic.undefined("no_items", "no such label", 0, method=name)
+    if weights is not None:
+        return weighted_share(name, right, weights, groups, 0.95)
     hits = int(right.sum())
     return Statistic(hits / n, n, name).with_interval(*wilson(hits, n), 0.95, "Wilson interval")

@@ -78,7 +78,7 @@ class JudgeTrust:
         findings: what the judge may lean on. gaps: judge less people by system.
         unsure, hurried, wrong_reference: agreement on the items people were unsure of, labelled too fast, or whose
             reference they marked as wrong, beside the others.
-        confidence, selection: where the judge states a confidence.
+        confidence, selection: where the judge states a confidence; no selection after a draw with unequal chances.
     """
 
     annotator_test: AnnotatorTest

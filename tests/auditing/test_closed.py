@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from annotate.desk.closed import hidden_from, open_queue, require_open
+from annotate.desk.opening import sit_down
 from judges.audit_columns import labelled_tasks
 from judges.calibration.sampling import is_never_shown
 from judges.collect import task_definitions
 from judges.label_acts import read_acts
+from store.draws import Draw, DrawnItem, add_draw
 from store.errors import UsageError
 from tests.commands import Overread
 from tests.desk.desk_studies import ANNOTATOR, make_study, press, qa, sit
@@ -66,12 +68,33 @@ def test_open_once_the_queue_is_done_and_before_it_is_begun(tmp_path: Path) -> N
 def test_what_is_never_shown_stays_hidden(tmp_path: Path) -> None:
     with make_study(tmp_path / "s.duckdb", [qa() for _ in range(40)]) as study:
         desk = sit(study, "item")
-        press(desk, "c")
         items = {item.item_id for item in desk.queue.items}
+        for _ in range(40):
+            press(desk, "c")
+            desk.confirm()
         hidden = hidden_from(study, ANNOTATOR)
         assert hidden == {item for item in items if is_never_shown(item, ANNOTATOR, desk.draw.seed)}
         assert 0 < len(hidden) < 25
         assert hidden_from(study, "nobody") == frozenset()
+
+
+def test_what_waits_in_another_draw_stays_hidden_too(tmp_path: Path) -> None:
+    with make_study(tmp_path / "s.duckdb", [qa() for _ in range(12)]) as study:
+        every = [row[0] for row in study.rows("SELECT item_id FROM items ORDER BY item_id")]
+        for name, items, reveal in (
+            ("d1", every[:4], "item"),
+            ("d2", every[3:8], "never"),
+            ("d3", every[8:], "assisted"),
+        ):
+            draw = Draw(name, "qa", "estimate", "simple", reveal, 3, "lead", f"2026-03-0{name[1]}T09:00:00+00:00")
+            add_draw(study, draw, [DrawnItem(item, number) for number, item in enumerate(items)])
+        desk = sit_down(study, ANNOTATOR, draw="d1")
+        for _ in range(4):
+            press(desk, "c")
+            desk.confirm()
+        assert open_queue(study, ANNOTATOR) is None
+        hidden = hidden_from(study, ANNOTATOR)
+        assert hidden >= set(every[4:8]) and not hidden & set(every[8:])
 
 
 def test_acts_tell_hidden_from_shown(tmp_path: Path) -> None:

@@ -149,6 +149,14 @@ class TestReaders:
         found = hurried([0.5, 1.9, 30, np.nan], [True, True, False, True])
         assert (found.n, found.inside.value, found.outside.value) == (2, 1.0, 0.5)
 
+    def test_labels_to_look_at_count_for_the_items_they_stand_for(self) -> None:
+        rows, agrees = [True, True, True, False], [True, False, True, False]
+        found = subset(rows, agrees, np.array([6.0, 2.0, 2.0, 5.0]))
+        assert found.n == 3 and found.inside.n == 3
+        assert found.inside.value == pytest.approx(0.8) and "1/π" in found.inside.method
+        one = subset(rows, agrees, np.array([6.0, 2.0, 2.0, 5.0]), np.array([0, 0, 0, 1])).inside
+        assert one.low is not None and found.inside.low is not None and one.low <= found.inside.low
+
     def test_none_unsure(self) -> None:
         found = subset([False, False], [True, False])
         assert (found.n, found.inside.status) == (0, "no_items")

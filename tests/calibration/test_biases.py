@@ -172,6 +172,10 @@ class TestBreakdown:
         all_pass = one_label_collapse(("pass", "fail"), np.zeros(100, dtype=int), np.zeros(100, dtype=int))
         assert not all_pass.flagged
         assert one_label_collapse(("pass", "fail"), [-2], [0]).statistic.status == "no_items"
+        stands_for = np.array([98.0, 1.0, 1.0, np.nan])
+        found = one_label_collapse(("pass", "fail"), [0, 1, 1, 1], [0, 0, 1, 1], stands_for)
+        assert found.statistic.value == pytest.approx(0.98) and "people gave it to 99%" in found.words
+        assert found.statistic.n == 3 and "1/π" in found.statistic.method
 
     def test_broken_on_one_system(self) -> None:
         rng = np.random.default_rng(10)

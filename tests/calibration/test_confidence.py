@@ -195,6 +195,18 @@ class TestRecalibrated:
         assert after.brier.value is not None and before.brier.value is not None
         assert after.brier.value < before.brier.value
 
+    @pytest.mark.parametrize("fit", [fit_platt, fit_temperature, fit_isotonic])
+    def test_an_item_that_stands_for_three_counts_three_times(self, fit: Any) -> None:
+        weights = np.where(self.agrees == 1, 1, 3)
+        counted = fit(self.levels, self.agrees, weights.astype(float))
+        repeated = fit(self.levels.repeat(weights), self.agrees.repeat(weights))
+        plain = fit(self.levels, self.agrees)
+        counted, repeated, plain = (
+            one(self.levels) if callable(one) else np.array([one]) for one in (counted, repeated, plain)
+        )
+        assert counted == pytest.approx(repeated)
+        assert float(np.abs(counted - plain).max()) > 0.05
+
     def test_an_item_is_calibrated_without_its_cluster(self) -> None:
         """Other labels in one cluster change every confidence but those of its own fold."""
         clusters = np.repeat(np.arange(30), 20)

@@ -11,6 +11,7 @@ from correction_cases import RATE, rate, rate_block, simulated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judges.calibration.clustered import intraclass
 from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
 from judges.calibration.correction.sample import design_weights
@@ -34,7 +35,6 @@ from judges.calibration.planner import (
     Goal,
     expected_groups,
     hours,
-    intraclass,
     pilot,
     plan_half_width,
     plan_threshold,

@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from judges.calibration.correction.corrected import corrected_scores
-from judges.calibration.correction.records import Block, Draw, Totals
+from judges.calibration.correction.choice import CorrectionSettings
+from judges.calibration.correction.corrected import corrected_scores, problem_of
+from judges.calibration.correction.records import Block, Draw, Share, Totals
+from judges.calibration.correction.spread import spread
 
 GROUPS, SIZE, CHOSEN = 80, 5, 20
 
@@ -68,3 +70,62 @@ def test_blocks_of_different_draws_are_independent() -> None:
         assert low is not None and high is not None
         widths[name] = high - low
     assert widths["shared"] > 1.2 * widths["apart"]
+
+
+def texts_drawn(rng: np.random.Generator, passing: float, chosen: int) -> tuple[Block, float]:
+    """`chosen` of 60 texts of 5 to 24 items with all of them, labels and the judge's errors alike within texts, and the
+    share of all items that pass."""
+    group = np.repeat(np.arange(60), rng.integers(5, 25, 60))
+    own, right = rng.beta(6 * passing, 6 * (1 - passing), 60)[group], rng.beta(9, 1.5, 60)[group]
+    people = (rng.random(len(group)) < own).astype(float)
+    judge = np.where(rng.random(len(group)) < right, people, 1 - people)
+    drawn = np.flatnonzero(np.isin(group, rng.choice(60, chosen, replace=False)))
+    return block("a", people, judge, Draw(drawn, len(group), "two_stage", groups=group)), float(people.mean())
+
+
+@pytest.mark.slow
+def test_few_texts_of_which_few_have_fails_hold_the_truth() -> None:
+    """Where the texts drawn have hardly a fail the judge gains nothing, and people's labels show too little spread."""
+    rng, runs, held, too_high = np.random.default_rng(SIZE), 600, 0, 0
+    settings = CorrectionSettings(shares={"rate": Share("a yes", "a n")})
+    for _ in range(runs):
+        one, truth = texts_drawn(rng, 0.95, 20)
+        found = corrected_scores([one], lambda totals: {"rate": totals["a yes"] / totals["a n"]}, settings)["rate"]
+        assert found.statistic.low is not None and found.statistic.high is not None
+        held += found.statistic.low <= truth <= found.statistic.high
+        too_high += truth < found.statistic.low
+    assert held / runs >= 0.93
+    assert too_high / runs <= 0.04
+
+
+@pytest.mark.slow
+def test_few_users_who_nearly_always_pass_stand_for_others() -> None:
+    """10 of all users there may be, 95 % passing: an interval that reaches above 1 as far as below the share misses."""
+    rng, runs, held = np.random.default_rng(SIZE), 400, 0
+    settings = CorrectionSettings("population", shares={"rate": Share("a yes", "a n")})
+    user = np.repeat(np.arange(10), 100)
+    for _ in range(runs):
+        people = (rng.random(1000) < rng.beta(9.5, 0.5, 10)[user]).astype(float)
+        judge = np.where(rng.random(1000) < 0.88, people, 1 - people)
+        one = replace(block("a", people, judge, Draw(np.sort(rng.choice(1000, 150, False)), 1000)), clusters=user)
+        found = corrected_scores([one], lambda totals: {"rate": totals["a yes"] / totals["a n"]}, settings)["rate"]
+        assert found.statistic.low is not None and found.statistic.high is not None
+        held += found.statistic.low <= 0.95 <= found.statistic.high
+    assert held / runs >= 0.93
+
+
+def test_disagreements_that_come_together_weigh_more() -> None:
+    """What a sample may lack is wider where the judge's fails lie in few texts, unless every text was drawn."""
+    group = np.repeat(np.arange(GROUPS), SIZE)
+    people = np.ones(len(group))
+    apart, alike = (group * SIZE + np.arange(len(group)) % SIZE) % 10 > 0, group % 10 > 0
+    slope = np.array([1 / len(group), 0.0])
+    half, some = np.flatnonzero(group < GROUPS / 2), np.flatnonzero(np.arange(len(group)) % SIZE < 3)
+    found = {}
+    for name, judge in (("apart", apart), ("alike", alike)):
+        for drawn in (half, some):
+            draw = Draw(drawn, len(group), "two_stage", groups=group)
+            one = problem_of([block("a", people, judge.astype(float), draw)], combine).blocks[0]
+            found[name, len(drawn)] = spread(one, slope, 0.0, "finite").variance
+    assert found["alike", len(half)] == pytest.approx(SIZE**2 * found["apart", len(half)])
+    assert found["alike", len(some)] == pytest.approx(found["apart", len(some)])

@@ -381,17 +381,19 @@ def rare() -> Iterator[Setting]:
 
 def clusters() -> Iterator[Setting]:
     """A new sample of users: the population target with few and many clusters."""
-    for number in (6, 10, 20, 50):
+    for theta in (0.7, 0.95):
+        for number in (6, 10, 20, 50):
 
-        def make(rng: np.random.Generator, number: int = number) -> list[Block]:
-            cluster = np.repeat(np.arange(number), 1000 // number)
-            own = rng.beta(7, 3, number)[cluster]
-            people = (rng.random(len(cluster)) < own).astype(float)
-            judge = np.where(rng.random(len(cluster)) < 0.88, people, 1 - people)
-            draw = Draw(rng.choice(len(cluster), 150, replace=False), len(cluster))
-            return yes_no(people, judge, draw, clusters=cluster)
+            def make(rng: np.random.Generator, number: int = number, theta: float = theta) -> list[Block]:
+                cluster = np.repeat(np.arange(number), 1000 // number)
+                own = rng.beta(10 * theta, 10 - 10 * theta, number)[cluster]
+                people = (rng.random(len(cluster)) < own).astype(float)
+                judge = np.where(rng.random(len(cluster)) < 0.88, people, 1 - people)
+                draw = Draw(rng.choice(len(cluster), 150, replace=False), len(cluster))
+                return yes_no(people, judge, draw, clusters=cluster)
 
-        yield Setting(f"{number} clusters n=150", make, rate, rate_settings("population"), truth={"rate": 0.7})
+            name = f"{number} clusters n=150, {theta:.2f}"
+            yield Setting(name, make, rate, rate_settings("population"), truth={"rate": theta})
 
 
 def balanced() -> Iterator[Setting]:

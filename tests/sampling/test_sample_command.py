@@ -103,9 +103,22 @@ def test_where_chances_differ_no_threshold_is_promised(tmp_path: Path) -> None:
 
         wish = Wish(120, by=("verdict",), judge=JUDGE, allocation="equal", seed=1)
         label(study, planted, draw_estimate(study, wish, "lead").draw.draw_id)
+        squares: dict[str, list[float]] = {}
+        for item_id, verdict, level in study.rows(
+            "SELECT v.item_id, v.label, confidence FROM verdicts v SEMI JOIN blind_labels b ON v.item_id = b.item_id"
+        ):
+            squares.setdefault(verdict, []).append((level - (planted.truth[item_id] == verdict)) ** 2)
+        sizes = dict(study.rows("SELECT label, count(*) FROM verdicts GROUP BY 1"))
     found = overread("audit", "--confidence", "--json", cwd=tmp_path).json()["tasks"]["qa"]
     assert found["selection"] is None and "equal chances" in found["selection_why"]
-    assert found["confidence"]["brier"]["value"] is not None
+    of_all = sum(sizes[verdict] * sum(own) / len(own) for verdict, own in squares.items()) / sum(sizes.values())
+    plain = sum(map(sum, squares.values())) / sum(map(len, squares.values()))
+    assert found["weighted"] and found["confidence"]["brier"]["value"] == pytest.approx(of_all)
+    assert abs(of_all - plain) > 1e-3
+    text = overread("audit", "--confidence", cwd=tmp_path).stdout
+    assert "counts for the items it stands for" in text
+    told = overread("audit", "--all", cwd=tmp_path).stdout
+    assert "From which confidence on it may decide alone is not said" in " ".join(told.split())
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ from planted import Plant, Planted, label, plant
 from annotate.desk.actions import Choice
 from annotate.desk.desk import Desk
 from annotate.desk.opening import find_draw, sit_down
+from judges.auditing import audit_study
+from judges.calibration.audit_result import Settings
 from judges.collect import blind_labels
 from judges.draw_frame import frame_of
 from judges.drawing import Wish, draw_estimate, top_up
@@ -154,5 +156,27 @@ def test_draws_of_another_kind_stand_alone(tmp_path: Path) -> None:
         single = draw_estimate(study, Wish(20, seed=1, together="items"), "lead").draw
         texts = draw_estimate(study, Wish(12, seed=2, together="texts"), "lead").draw
         longer = set(label(study, planted, single.draw_id))
-        label(study, planted, texts.draw_id)
-        assert part_of(study).items == longer
+        other = set(label(study, planted, texts.draw_id)) - longer
+        part = part_of(study)
+        assert part.items == longer and part.left == {texts.draw_id: len(other)}
+        judge = audit_study(study, settings=Settings(resamples=50)).tasks["qa"].judges["gpt-judge"]
+        assert judge.raw_agreement.n == 20 and judge.raw_agreement.dropped["not_in_the_sample"] == len(other)
+        [told] = [note for note in judge.notes if texts.draw_id[:8] in note]
+        assert f"{len(other)} labelled items" in told and f"--top-up {single.draw_id[:8]}" in told
+
+
+def test_draws_of_the_same_texts_count_together(tmp_path: Path) -> None:
+    from judges.correcting import correct_study
+
+    study, planted = study_of(tmp_path, Plant(items=120, group=4))
+    with study:
+        first, second = (
+            draw_estimate(study, Wish(16, seed=seed, together="texts", within=within), "lead").draw
+            for seed, within in ((1, 0), (2, 2))
+        )
+        read = {*label(study, planted, second.draw_id), *label(study, planted, first.draw_id)}
+        part = part_of(study)
+        assert part.items == read and part.design == "two_stage" and not part.left
+        assert part.draw is not None and part.draw.draw_id == first.draw_id, "the older names both"
+        found = correct_study(study, "northwind", "gpt-judge")
+        assert found is not None and found.labels == {"qa": len(read)}

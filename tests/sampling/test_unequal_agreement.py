@@ -8,6 +8,13 @@ import numpy as np
 import pytest
 from planted import JUDGE, Plant, Planted, label, plant
 
+from annotate.report.audit_text import audit_lines
+from annotate.report.facts import gather
+from annotate.report.numbers import shares_table
+from annotate.report.options import ReportOptions
+from annotate.report.task_section import headline
+from annotate.report.words import percent
+from annotate.tui.screens.audit.state import audit_pages
 from judges.auditing import audit_study
 from judges.calibration.agreement.design_weighted import design_weighted
 from judges.calibration.agreement.sample_design import SampleDesign
@@ -20,7 +27,7 @@ from judges.drawing import Wish, draw_estimate
 from judges.gate.bindings import judges_of
 from judges.gate.gate import TaskGate, look
 from judges.gate.thresholds import Thresholds
-from store.study import Study
+from store.study import Study, now
 
 PLAN = Plant(items=600, right={"northwind": 0.8}, wrong=0.15, seed=3)
 AT = "2026-03-01T09:00:00+01:00"
@@ -56,6 +63,7 @@ def test_recall_of_a_draw_by_verdict_is_that_of_all_items(tmp_path: Path) -> Non
         recall = found.per_label["Hallucination"].recall
         sizes = dict(study.rows("SELECT label, count(*) FROM verdicts WHERE repetition = 0 GROUP BY label"))
         gate, task = looked(study), audit_study(study, settings=Settings(resamples=300)).tasks["qa"]
+        facts = gather(study, ReportOptions(made_at=now(), settings=Settings(resamples=300)))
     assert "drawn with unequal chances, of all" in finding(task, found)
     assert recall.value is not None and recall.low is not None and recall.high is not None
     assert recall.low <= truth <= recall.high
@@ -63,6 +71,22 @@ def test_recall_of_a_draw_by_verdict_is_that_of_all_items(tmp_path: Path) -> Non
     stands_for = {said: count * sizes[said] / drawn[said] for said, count in found.confusion["Hallucination"].items()}
     assert recall.value == pytest.approx(stands_for["Hallucination"] / sum(stands_for.values()))
     assert UNEQUAL_NOTE in found.notes and "1/π" in found.cohen_kappa.method
+    shares = found.as_json()["confusion_shares"]
+    for said, size in sizes.items():
+        assert sum(row[said] for row in shares.values()) == pytest.approx(size / 600), "the verdicts of all are known"
+        assert shares["Hallucination"][said] == pytest.approx(stands_for[said] / 600)
+    rows = [row for table in audit_lines(facts.audit) if isinstance(table, list) for row in table]
+    cells = [percent(share, 1) for share in shares["Hallucination"].values()]
+    assert ["Hallucination", *map(str, found.confusion["Hallucination"].values())] in rows, "as labelled"
+    assert ["Hallucination", *cells] in rows, "and of all items beside"
+    screen = "\n".join("".join(span.text for span in line) for line in audit_pages(facts)[0].answer)
+    assert all(cell in screen for cell in cells)
+    beside = "\n".join("".join(span.text for span in line) for line in audit_pages(facts)[0].beside)
+    assert "t test of weighted shares" in beside and "Fisher" not in beside
+    counts = headline(facts.judged[0])[1]
+    assert "). As" not in counts and ". As items were drawn with unequal chances" in counts and counts.endswith("%.")
+    table = shares_table(facts.judged[0])
+    assert table is not None and [cell.text for cell in table.rows[1].cells][1:-1] == cells
     check = next(one for one in gate.checks if one.title == "recall of Hallucination")
     assert check.statistic.value == pytest.approx(recall.value)
 
@@ -71,7 +95,7 @@ def test_a_draw_with_equal_chances_is_counted_as_it_was(tmp_path: Path) -> None:
     study, _ = labelled(tmp_path / "s.duckdb", PLAN, Wish(150, seed=1, together="items"))
     with study:
         found = audited(study)
-    assert not set(found.notes) & {UNEQUAL_NOTE, UNWEIGHED_NOTE}
+    assert not set(found.notes) & {UNEQUAL_NOTE, UNWEIGHED_NOTE} and "confusion_shares" not in found.as_json()
     recall = found.per_label["Correct"].recall
     assert recall.value == found.confusion["Correct"]["Correct"] / sum(found.confusion["Correct"].values())
 

@@ -13,9 +13,10 @@ from annotate.desk.opening import sit_down
 from annotate.sample import sample_runs, truth_of
 from judges.benchmarks.benchmark import get_benchmark
 from judges.collect import blind_labels, scored_items, task_definitions
-from judges.correcting import correct_study, possible_terms
+from judges.correcting import correct_study
 from judges.scoring import score_study
 from judges.served_part import ServedParts
+from judges.study_blocks import possible_terms
 from store.study import Study
 
 METRIC = "question_answering / correct_qa_ratio(all)"

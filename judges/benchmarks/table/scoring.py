@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from judges.benchmarks.benchmark import ScoredItem, Scores, Undefined
@@ -180,6 +181,7 @@ def _put(scores: Scores, path: tuple[str, ...], value: float | Undefined) -> Non
     here[last] = int(value) if last == N and isinstance(value, float) else value
 
 
+@lru_cache(maxsize=10_000)
 def _key(*path: str) -> str:
     return json.dumps(path, ensure_ascii=False)
 

@@ -58,13 +58,18 @@ def t_interval(
     df = min(part.df for part in parts)
     centre = estimate.value + sum(part.shift for part in parts)
     half, value = max(t_half_width(level, df) * error, _one_item(touched)), estimate.value
-    if share is not None and 0 < value < 1 and not all(one.block.sample.draw.design == "simple" for one in touched):
+    if share is not None and 0 < value < 1 and any(_in_groups(one.block, target) for one in touched):
         low, high = _logit_bounds(value, half)
         return Interval(low, high, error, df, f"t interval of the log odds, {df:.0f} degrees of freedom")
     low, high = centre - half, centre + half
     if share is not None:
         low, high, value = (min(max(bound, 0.0), 1.0) for bound in (low, high, value))
     return Interval(min(low, value), max(high, value), error, df, f"t interval, {df:.0f} degrees of freedom")
+
+
+def _in_groups(block: Drawn, target: Target) -> bool:
+    """Whether items were not drawn one by one with equal chances, or stand for clusters of which others may come."""
+    return block.sample.draw.design != "simple" or (target == "population" and block.block.clusters is not None)
 
 
 def wilson_interval(

@@ -100,7 +100,7 @@ class Sample:
         """Strata whose sample shows no variance: a single unit was drawn although there are more."""
         units, drawn = self.sizes, self.per_stratum
         if self.draw.groups is not None and self.draw.design == "two_stage":
-            units, drawn = self._groups_by_stratum
+            units, drawn = self.groups_by_stratum
         return int(((drawn == 1) & (units > 1)).sum())
 
     def means(self, values: FloatArray) -> FloatArray:
@@ -135,9 +135,9 @@ class Sample:
 
     def _two_stage(self, centred: FloatArray, h: int) -> tuple[FloatArray, float]:
         here = self.stratum == h
-        groups = self._group_codes
+        groups = self.group_codes
         drawn, inverse = np.unique(groups[self.rows[here]], return_inverse=True)
-        m, all_groups = len(drawn), int(self._groups_by_stratum[0][h])
+        m, all_groups = len(drawn), int(self.groups_by_stratum[0][h])
         a = centred[here] * (self.weights[here] * m / all_groups)[:, np.newaxis]
         sums = np.stack([np.bincount(inverse, column, m) for column in a.T], axis=1)
         held = np.bincount(inverse, self.weights[here], m) / self.weights[here].sum()
@@ -171,15 +171,16 @@ class Sample:
         return np.asarray((a * left[:, np.newaxis]).T @ a * n / (n - 1)), n - 1.0
 
     @cached_property
-    def _group_codes(self) -> IntArray:
+    def group_codes(self) -> IntArray:
+        """Code of each item's group, shape (N,), in a two-stage draw."""
         assert self.draw.groups is not None
         return np.unique(self.draw.groups, return_inverse=True)[1].astype(np.int64)
 
     @cached_property
-    def _groups_by_stratum(self) -> tuple[IntArray, IntArray]:
+    def groups_by_stratum(self) -> tuple[IntArray, IntArray]:
         """Groups of each stratum: all, and those with a resolved item."""
         _, of_item = strata_of(self.draw)
-        codes = self._group_codes
+        codes = self.group_codes
         stratum_of_group = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
         stratum_of_group[codes] = of_item
         drawn = np.unique(codes[self.rows])

@@ -4,8 +4,9 @@ Two guards. A simple random sample in which one term depends on labels gets half
 (people, judge): for a yes/no label that adds 0.5 to each cell of the labelled table (coverage at nominal 95 % of .944
 and more in 45 settings where the plain interval fell to .546). Strata share them by size: where half of the labels are
 in the tenth that the judge fails, an error not seen among the others stands for many (.97 where it was .86). Elsewhere
-the residual variance of each total that labels change gets 0.5·range²/n added: half of one full-range disagreement.
-Both vanish when all items are labelled.
+the residual variance of each total that labels change gets 0.5·range²/n added: half of one full-range disagreement,
+and in texts or other groups drawn as such half of those that come together (where 95 % pass, people's labels of 20
+texts held the truth .87 of the time where the judge gained nothing, now .94). Both vanish when all items are labelled.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from judges.calibration.agreement.scale import FloatArray
+from judges.calibration.clustered import intraclass
 from judges.calibration.correction.estimate import Drawn
 from judges.calibration.correction.records import Target
 from judges.calibration.correction.sample import strata_of
@@ -78,21 +80,48 @@ def plain_variance(block: Drawn, gradient: FloatArray, tuning: float) -> Spread:
 
 def _guarded(block: Drawn, gradient: FloatArray, tuning: float, target: Target) -> Spread:
     plain = plain_variance(block, gradient, tuning)
-    variance = plain.variance + _half_disagreement(block, gradient)
+    variance = plain.variance + _half_disagreement(block, gradient, _come_together(block, gradient))
     if target == "population":
         variance += _between_items(block, gradient)
     return Spread(variance, 0.0, plain.df)
 
 
-def _half_disagreement(block: Drawn, gradient: FloatArray) -> float:
-    """What half of one full-range disagreement on a drawn item would add to each total's variance."""
+def _half_disagreement(block: Drawn, gradient: FloatArray, together: float = 1.0) -> float:
+    """What half of one full-range disagreement on a drawn item, and on those that come with it, would add to each
+    total's variance.
+
+    Args:
+        together: disagreements that come where one does, itself counted.
+    """
     weights = block.sample.weights
     squares = (1 - block.sample.probabilities) * weights**2
     # Where chances differ item by item, the disagreement not seen is among all items, not among those drawn: most of
     # those may be ones that were likely to be drawn and count for little.
     unequal = block.sample.draw.design == "unequal"
     expansion = float(weights @ squares / weights.sum() if unequal else squares.mean())
-    return HALF_DISAGREEMENT * float(((gradient * block.ranges) ** 2).sum()) * expansion
+    size = together * gradient * block.ranges
+    return HALF_DISAGREEMENT * float((size**2).sum()) * expansion
+
+
+def _come_together(block: Drawn, gradient: FloatArray) -> float:
+    """Disagreements that a drawn group brings where it brings one: 1 + (b − 1)ρ of b drawn items a group (Kish 1965);
+    1 where groups were not drawn, or all were.
+
+    ρ is how alike the judge's verdicts on all items are within groups: a sample that happens to lack such a group does
+    not show it in people's labels.
+    """
+    sample = block.sample
+    if sample.draw.design != "two_stage":
+        return 1.0
+    every, drawn = (counts.sum() for counts in sample.groups_by_stratum)
+    if every == drawn:
+        return 1.0
+    of_item = strata_of(sample.draw).of_item
+    judged = block.block.judge_terms @ gradient
+    judged = judged - (np.bincount(of_item, judged) / sample.sizes)[of_item]
+    held = np.bincount(sample.group_codes[sample.rows])
+    size = float((held**2).sum() / held.sum())
+    return 1 + (size - 1) * intraclass(judged, sample.group_codes)
 
 
 def unstratified(block: Drawn, gradient: FloatArray) -> Spread:

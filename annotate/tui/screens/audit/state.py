@@ -13,7 +13,7 @@ from annotate.report.numbers import NAMES, coefficients, refusals, scale_of
 from annotate.report.part_text import part_lines
 from annotate.report.task_section import headline, judge_heading, outcome_words, untested
 from annotate.report.trust_words import danger_sentence, gap_sentence, published_sentence, readers_told, told
-from annotate.report.words import decimal_words, share_words
+from annotate.report.words import SHARES_OF_ALL, decimal_words, percent, share_words
 from annotate.tui.widgets.spans import Line, Role, Span, cut_line, keys_line, line_width, push_right
 from judges.calibration.plain_words import basis
 from store.safe_text import safe_line, safe_text
@@ -177,10 +177,16 @@ def _labels(one: Judged) -> Iterator[Line]:
 
 
 def _confusion(one: Judged) -> Iterator[Line]:
-    yield [Span("people down, judge across", "muted")]
-    labels = list(one.found.confusion)
-    titles = [safe_line(one.audit.titles.get(label, label), 16) for label in labels]
-    cells = [[f"{one.found.confusion[a].get(b, 0):,}" for b in labels] for a in labels]
+    counts, shares = one.found.confusion, one.found.confusion_shares
+    yield from _crossed(one, "people down, judge across", [[f"{n:,}" for n in row.values()] for row in counts.values()])
+    if shares is not None:
+        yield from _crossed(one, SHARES_OF_ALL, [[percent(n, 1) for n in row.values()] for row in shares.values()])
+
+
+def _crossed(one: Judged, heading: str, cells: list[list[str]]) -> Iterator[Line]:
+    """A table of the labels people gave by those the judge gave."""
+    yield [Span(heading, "muted")]
+    titles = [safe_line(one.audit.titles.get(label, label), 16) for label in one.found.confusion]
     widths = [max(cell_width(text) for text in (title, *(row[n] for row in cells))) for n, title in enumerate(titles)]
     first = max(map(cell_width, titles))
 
