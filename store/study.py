@@ -182,7 +182,6 @@ class Study:
 
         def guarded(_: Any) -> None:
             begun.set()
-            self._database.spend()
             self._finish_earlier()
             with told(self.path):
                 self._recorder.change(work, entries)
@@ -212,7 +211,7 @@ class Study:
         def told_whole(_: Any) -> Result:
             with told(self.path):
                 connection = self._database.ready()
-                return self._database.roomy(connection, lambda: in_transaction(connection, lambda: whole(connection)))
+                return in_transaction(connection, lambda: whole(connection))
 
         return self.writer.submit(told_whole, urgent=False)
 
@@ -259,13 +258,9 @@ class Study:
         """
         return self.writer.do(lambda _: self._database.renew(), urgent=False)
 
-    def economise(self) -> None:
-        """For long work: have DuckDB keep little in memory, of the file and of its log, until `spend` or a change."""
-        self.writer.do(lambda _: self._database.economise(), urgent=False)
-
-    def spend(self) -> None:
-        """The end of long work: DuckDB may have all the memory again."""
-        self.writer.do(lambda _: self._database.spend(), urgent=False)
+    def limit_log(self, size: str) -> None:
+        """Fold the write-ahead log into the file whenever it is as large as this ("4MB")."""
+        self.writer.do(lambda _: self._database.limit_log(size), urgent=False)
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the file.
