@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LEAN_MEMORY = "32MB"
-"""For queries whose result is columns, and for long work; what cannot do with so little is given what there is."""
+"""For queries whose result is columns; one that cannot do with so little is given what there is."""
 
-_SHORT_LOG = "4MB"
-"""Of long work: what the log holds is in memory as well."""
+_LOG_LIMIT = "SET GLOBAL wal_autocheckpoint = '{}'"
 _PATIENCE_S = 10.0
 """How long another program may hold the file while it is opened anew, such as one that copies it."""
 _SCARCE_S = 10.0
@@ -52,7 +51,7 @@ class Database:
         self._reading: set[Any] = set()
         self._paused: set[Any] = set()
         self._openings = 1
-        self._thrifty = False
+        self._log_limit = ""
         self._limits = threading.Lock()
         self._lean = self._roomy = 0
         connection = connect(path)
@@ -99,10 +98,10 @@ class Database:
 
         with self._limits:
             self._lean += 1
-            if not self._roomy:
-                with contextlib.suppress(duckdb.OutOfMemoryException):  # more than that is in use at this moment
-                    cursor.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
         try:
+            with self._limits, contextlib.suppress(duckdb.OutOfMemoryException):  # more is in use at this moment
+                if not self._roomy:
+                    cursor.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
             yield
         finally:
             with self._limits:
@@ -113,8 +112,6 @@ class Database:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
         with self.cursor() as cursor:
             opening = self._openings
-            if self._thrifty:
-                self._give_memory(cursor)  # what is half read cannot be begun again
             with private_umask():
                 cursor.execute(query, list(parameters))
             while rows := self._fetch(cursor, batch, opening):
@@ -130,25 +127,19 @@ class Database:
         self._paused.add(cursor)
         return rows
 
-    def economise(self) -> None:
-        """For long work: fold the log into the file early, and keep few of the file's blocks in memory.
-
-        Writer thread only. It lasts as long as the study is open.
-        """
-        self._thrifty = True
-        self._save_memory(self.connection)
+    def limit_log(self, size: str) -> None:
+        """Fold the log into the file whenever it is as large as this ("4MB"). Writer thread only."""
+        self._log_limit = size
+        self.connection.execute(_LOG_LIMIT.format(size))
 
     def roomy(self, connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
-        """Do a piece of work; once more with all the memory there is, where it cannot do with the little that is left.
-
-        The memory of long work stays given until the file is opened anew.
-        """
+        """Do a piece of work; once more with all the memory there is, where readers of columns leave it too little."""
         from store.engine import duckdb
 
         try:
             return work()
         except duckdb.OutOfMemoryException:
-            if not (self._thrifty or self._lean):
+            if not self._lean:
                 raise
         with self.all_memory(connection):
             return work()
@@ -160,7 +151,7 @@ class Database:
 
         with self._limits:
             self._roomy += 1
-            if self._thrifty or self._lean:
+            if self._lean:
                 with contextlib.suppress(duckdb.Error):  # the work itself tells what is wrong
                     self._give_memory(connection)
         try:
@@ -171,13 +162,6 @@ class Database:
 
     def _give_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
         insist(lambda: connection.execute(f"SET memory_limit = '{self._usual_memory}'"))
-
-    def _save_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
-        from store.engine import duckdb
-
-        connection.execute(f"SET GLOBAL wal_autocheckpoint = '{_SHORT_LOG}'")
-        with contextlib.suppress(duckdb.OutOfMemoryException):  # more than that is in use at this moment
-            connection.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
 
     def reopen(self) -> None:
         """Open the file anew: after a fatal error DuckDB refuses everything until then. Writer thread only."""
@@ -226,8 +210,8 @@ class Database:
 
     def _use(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        if self._thrifty:
-            self._save_memory(connection)
+        if self._log_limit:
+            connection.execute(_LOG_LIMIT.format(self._log_limit))
         self._mother = connection.cursor()
 
     def close(self) -> None:

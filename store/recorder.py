@@ -87,7 +87,8 @@ class Recorder:
             apply_entries(connection, entries)
 
         try:
-            in_transaction(connection, whole)
+            with self._database.all_memory(connection):
+                in_transaction(connection, whole)
         except duckdb.FatalException:
             self._database.reopen()
             if not {entry.event_id for entry in entries} <= known_ids(self._database.connection):

@@ -137,9 +137,8 @@ def test_readers_in_many_threads_see_whole_batches_while_labels_are_written(stud
     assert study.renew(), "with nobody reading"
 
 
-@pytest.mark.parametrize("long_work", [False, True])
-def test_no_label_is_refused_for_the_little_memory_that_readers_and_long_work_have(
-    study: Study, monkeypatch: pytest.MonkeyPatch, long_work: bool
+def test_no_label_is_refused_for_the_little_memory_that_readers_of_columns_have(
+    study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "LEAN_MEMORY", "2MB")
     query = "SELECT max(b), list(b)[7] AS b FROM (SELECT repeat(md5(i::VARCHAR), 40) AS b FROM range(3000) t(i))"
@@ -152,8 +151,6 @@ def test_no_label_is_refused_for_the_little_memory_that_readers_and_long_work_ha
             except Exception as error:
                 wrong.append(error)
 
-    if long_work:
-        study.economise()
     readers = [threading.Thread(target=look) for _ in range(2)]
     for reader in readers:
         reader.start()
