@@ -109,7 +109,7 @@ def not_to_practise(study: Study, annotator: str, draw: Draw) -> set[str]:
         study,
         f"""SELECT content_hash FROM label_events WHERE annotator = ? AND {NOT_PRACTICE}
             AND ({_DECIDED} OR kind = 'reveal')
-        UNION SELECT content_hash FROM file_labels WHERE annotator = ? AND NOT adjudicated
+        UNION SELECT content_hash FROM file_labels WHERE annotator = ?
         UNION SELECT content_hash FROM label_events
             WHERE annotator = ? AND NOT {NOT_PRACTICE} AND draw_id <> ? AND {_DECIDED}
         UNION SELECT content_hash FROM current_items JOIN draw_items USING (item_id) WHERE draw_id IN (
