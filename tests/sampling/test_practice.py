@@ -85,6 +85,8 @@ def test_settled_is_what_several_said_blind_or_an_adjudicator(opened: tuple[Stud
     assert found[decided].adjudicated and found[decided].hard and found[decided].value == "Omission"
     assert found[decided].notes == ("the second half", "half is missing"), "only of those who gave the label"
     assert settled_labels(study, [alone, agreed]).keys() == {agreed}
+    made = draw_practice(study, WISH, "lead")
+    assert (made.settled, len(made.items), made.noted, made.hard) == (3, 3, 2, 1)
 
 
 def add_file_label(study: Study, planted: Planted, item: str, who: str, mode: str, *, gold: bool) -> None:
