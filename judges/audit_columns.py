@@ -38,12 +38,11 @@ from judges.draw_weights import draw_weights
 from judges.linked_labels import CLUSTER, linked_clusters
 from judges.tuned import tuned_judges
 from store.errors import OverreadError
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.study import Study
 
 Keys = NDArray[np.uint64]
 
-DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
 KEY = "hash(item_id, content_hash)"
 """What stands for an item with its content."""
 _CLUSTER = f"hash({CLUSTER})"
