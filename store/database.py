@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LEAN_MEMORY = "32MB"
-"""For queries whose result is columns, and for long work; what cannot do with so little is given what there is."""
+"""For queries whose result is columns; one that cannot do with so little is given what there is."""
 
-_SHORT_LOG = "4MB"
-"""Of long work: what the log holds is in memory as well."""
+_LOG_LIMIT = "SET GLOBAL wal_autocheckpoint = '{}'"
 _PATIENCE_S = 10.0
 """How long another program may hold the file while it is opened anew, such as one that copies it."""
 
@@ -50,7 +49,7 @@ class Database:
         self._reading: set[Any] = set()
         self._paused: set[Any] = set()
         self._openings = 1
-        self._thrifty = False
+        self._log_limit = ""
         self._use(connect(path))
 
     @contextlib.contextmanager
@@ -76,7 +75,7 @@ class Database:
     def rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.cursor() as cursor, private_umask():
-            return self.roomy(cursor, lambda: cursor.execute(query, list(parameters)).fetchall())
+            return cursor.execute(query, list(parameters)).fetchall()
 
     def columns(self, query: str, parameters: Sequence[Any]) -> dict[str, Any]:
         """All rows of a query as NumPy arrays by column.
@@ -86,7 +85,8 @@ class Database:
         from store.engine import duckdb
 
         with self.cursor() as cursor, private_umask():
-            usual = f"SET memory_limit = '{self._usual_memory if self._thrifty else _memory_limit(cursor)}'"
+            limit = cursor.execute("SELECT current_setting('memory_limit')").fetchone()
+            usual = f"SET memory_limit = '{limit[0] if limit else ''}'"
             try:
                 with contextlib.suppress(duckdb.OutOfMemoryException):
                     cursor.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
@@ -102,8 +102,6 @@ class Database:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
         with self.cursor() as cursor:
             opening = self._openings
-            if self._thrifty:
-                self._give_memory(cursor)  # what is half read cannot be begun again
             with private_umask():
                 cursor.execute(query, list(parameters))
             while rows := self._fetch(cursor, batch, opening):
@@ -119,38 +117,10 @@ class Database:
         self._paused.add(cursor)
         return rows
 
-    def economise(self) -> None:
-        """For long work: fold the log into the file early, and keep few of the file's blocks in memory.
-
-        Writer thread only. It lasts as long as the study is open.
-        """
-        self._thrifty = True
-        self._save_memory(self.connection)
-
-    def roomy(self, connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
-        """Do a piece of work; once more with all the memory there is, where it cannot do with what long work leaves it.
-
-        The memory stays given until the file is opened anew.
-        """
-        from store.engine import duckdb
-
-        try:
-            return work()
-        except duckdb.OutOfMemoryException:
-            if not self._thrifty:
-                raise
-        self._give_memory(connection)
-        return work()
-
-    def _give_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
-        connection.execute(f"SET memory_limit = '{self._usual_memory}'")
-
-    def _save_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
-        from store.engine import duckdb
-
-        connection.execute(f"SET GLOBAL wal_autocheckpoint = '{_SHORT_LOG}'")
-        with contextlib.suppress(duckdb.OutOfMemoryException):  # more than that is in use at this moment
-            connection.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
+    def limit_log(self, size: str) -> None:
+        """Fold the log into the file whenever it is as large as this ("4MB"). Writer thread only."""
+        self._log_limit = size
+        self.connection.execute(_LOG_LIMIT.format(size))
 
     def reopen(self) -> None:
         """Open the file anew: after a fatal error DuckDB refuses everything until then. Writer thread only."""
@@ -199,9 +169,8 @@ class Database:
 
     def _use(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
-        self._usual_memory = _memory_limit(connection)
-        if self._thrifty:
-            self._save_memory(connection)
+        if self._log_limit:
+            connection.execute(_LOG_LIMIT.format(self._log_limit))
         self._mother = connection.cursor()
 
     def close(self) -> None:
@@ -217,11 +186,6 @@ class Database:
                 cursor.close()
             self._mother.close()
             self.connection.close()
-
-
-def _memory_limit(connection: duckdb.DuckDBPyConnection) -> str:
-    row = connection.execute("SELECT current_setting('memory_limit')").fetchone()
-    return str(row[0]) if row else ""
 
 
 @contextlib.contextmanager

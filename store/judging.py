@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from store.study import Study
 
 Which = Literal["all", "drawn", "labelled"]
+_LOG = "4MB"
 
 _LABELLED = f"""SELECT item_id FROM all_current_labels
     WHERE (value IS NOT NULL OR cannot_judge <> '') AND {NOT_PRACTICE}"""
@@ -210,9 +211,9 @@ def add_judge(study: Study, judge: JudgeRecord) -> None:
 def begin_run(study: Study, run_id: str, task: str, judge_id: str, settings: Mapping[str, Any], at: str) -> None:
     """Note that a run begins; a run without an end was killed.
 
-    From here on DuckDB keeps little in memory, or it would grow with the run.
+    From here on the log is folded into the file early: what it holds is in memory as well, and would grow with the run.
     """
-    study.economise()
+    study.limit_log(_LOG)
     members = {"run_id": run_id, "task": task, "judge_id": judge_id, "settings": canonical_json(dict(settings)),
                "started_at": at}  # fmt: skip
     _keep(study, RUN, members)

@@ -211,7 +211,7 @@ class Study:
         def told_whole(_: Any) -> Result:
             with told(self.path):
                 connection = self._database.ready()
-                return self._database.roomy(connection, lambda: in_transaction(connection, lambda: whole(connection)))
+                return in_transaction(connection, lambda: whole(connection))
 
         return self.writer.submit(told_whole, urgent=False)
 
@@ -258,9 +258,9 @@ class Study:
         """
         return self.writer.do(lambda _: self._database.renew(), urgent=False)
 
-    def economise(self) -> None:
-        """For long work: have DuckDB keep little in memory from now on, of the file and of its log."""
-        self.writer.do(lambda _: self._database.economise(), urgent=False)
+    def limit_log(self, size: str) -> None:
+        """Fold the write-ahead log into the file whenever it is as large as this ("4MB")."""
+        self.writer.do(lambda _: self._database.limit_log(size), urgent=False)
 
     def checkpoint(self) -> None:
         """Fold the write-ahead log into the file.

@@ -247,7 +247,7 @@ def _tasks(facts: Facts) -> Table:
         if task in facts.tasks
     ]
     return _table(
-        "Task definitions and rubrics by version", ("task", "version", "added", "labels given under it"), shown
+        "Task definitions and rubrics by version", ("task", "version", "added", "labels at the desk under it"), shown
     )
 
 

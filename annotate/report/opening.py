@@ -14,7 +14,7 @@ from annotate.report.gate_section import gates_of
 from annotate.report.numbers import NAMES
 from annotate.report.scores import Change, alarms_to_report, greatest_changes
 from annotate.report.task_section import danger_words, headline, outcome_words
-from annotate.report.trust_words import published_sentence
+from annotate.report.trust_words import published_sentence, worst_slice_sentence
 from annotate.report.words import count, counted, decimal, listed, percent
 from judges.calibration.checks import Outcome
 from judges.judge_sets import judges_by_task
@@ -60,16 +60,22 @@ def _judge_blocks(facts: Facts, judge: str) -> Iterator[Block]:
     unlabelled = [task for task in own if not facts.audit.tasks[task].labelled]
     if len(facts.judges) > 1:
         yield Heading(f"Judge {judge}", 2)
-    outcome = overall(judged, unlabelled)
+    gates = [gate for gate in gates_of(facts) if gate.passage["judge"] == judge]
+    is_shut = any(gate.passage["state"] == "closed" for gate in gates)
+    outcome = "falls_short" if is_shut else overall(judged, unlabelled)
     word, said = _ANSWERS[outcome]
     what = scored(facts) if len(own) == len(facts.audit.tasks) else _named(facts, own)
-    yield Verdict(outcome, word, said.format(what), _why(judged, unlabelled))
+    yield Verdict(outcome, word, said.format(what), _why(judged, unlabelled, outcome))
     for one in judged:
         found = None if one.part else danger(facts, one.task, judge)
         if found is not None and found.passed.n:
             where = f" ({one.title})" if len(facts.tasks) > 1 else ""
             yield Callout("danger" if found.count else "safe", f"{danger_words(found)}{where}.")
-    yield from (gate.callout for gate in gates_of(facts) if gate.passage["judge"] == judge)
+    for one in judged:
+        trust = one.audit.trust.judges.get(judge) if one.audit.trust and not one.part else None
+        if trust is not None and (words := worst_slice_sentence(trust)):
+            yield Callout("note", f"{one.title}: {words}." if len(facts.tasks) > 1 else f"{words}.")
+    yield from (gate.callout for gate in gates)
     yield Overview(tuple(_line(facts, one) for one in sorted(judged, key=_worst_first)))
     if unlabelled:
         names = [facts.block_title(task) for task in unlabelled]
@@ -91,7 +97,7 @@ def overall(judged: Sequence[Judged], unlabelled: Sequence[str]) -> Outcome:
     return "good_enough" if outcomes == {"good_enough"} and not unlabelled else "undecided"
 
 
-def _why(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
+def _why(judged: Sequence[Judged], unlabelled: Sequence[str], outcome: Outcome) -> str:
     """How many blocks came to what."""
     counts = Counter(one.assessment.outcome for one in judged)
     counts["undecided"] += len(unlabelled)
@@ -103,7 +109,7 @@ def _why(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
     }
     said = [f"{words[outcome]} {counts[outcome]}" for outcome in words if counts[outcome]]
     parts = f"It {listed(said)} of {total} tasks or parts of tasks." if total > 1 else ""
-    return f"{parts} {_more_labels(judged, unlabelled)}".strip()
+    return f"{parts} {_more_labels(judged, unlabelled) if outcome == 'undecided' else ''}".strip()
 
 
 def _more_labels(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
@@ -113,11 +119,7 @@ def _more_labels(judged: Sequence[Judged], unlabelled: Sequence[str]) -> str:
         if one.assessment.outcome == "undecided":
             needed.setdefault(one.task, []).append(one.assessment.more_labels)
     known = [[number for number in numbers if number is not None] for numbers in needed.values()]
-    if (
-        unlabelled
-        or overall(judged, unlabelled) != "undecided"
-        or sum(map(len, known)) < sum(map(len, needed.values()))
-    ):
+    if unlabelled or sum(map(len, known)) < sum(map(len, needed.values())):
         return ""
     return f"About {count(sum(map(max, known)), 'more label')} would tell."
 

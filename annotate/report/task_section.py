@@ -88,7 +88,10 @@ def _items_left(one: Judged) -> str:
     needed = [check.more_labels for check in one.assessment.checks if check.answer == "undecided"]
     if all(number is not None and number <= left for number in needed):
         return ""
-    return f"{count(left, 'item')} still unlabelled: what takes more labels than that takes further items of this kind."
+    return (
+        f"{count(left, 'item')} still unlabelled: labels alone will not settle what takes more than that. A better "
+        "prompt (overread retune), people's labels on all items, or more items of this kind can."
+    )
 
 
 def judge_heading(facts: Facts, one: Judged) -> str:

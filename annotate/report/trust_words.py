@@ -13,6 +13,7 @@ from judges.calibration.statistic import Statistic
 from judges.calibration.trust import Danger, JudgeTrust, SeenVerdicts
 
 if TYPE_CHECKING:
+    from judges.calibration.agreement.slice_tests import SliceTest
     from judges.calibration.biases import Finding
     from judges.calibration.system_gaps import SystemGap
 
@@ -133,7 +134,10 @@ def _stand_in(found: JudgeTrust) -> Iterator[str]:
 def _seen(seen: SeenVerdicts) -> Iterator[str]:
     found = seen.found
     if not seen.labels:
-        yield "No label says whether a verdict was seen: those from files count as blind"
+        yield (
+            "All labels came with files: whether a verdict was seen is as the files say, and labels of which they say "
+            "nothing count as blind"
+        )
         return
     names = {
         "never_shown": "verdict never shown", "shown": "shown after the label", "assisted": "beside the item from the "
@@ -191,11 +195,24 @@ def _slices(found: JudgeTrust) -> Iterator[str]:
     how = "t test of weighted shares" if "1/π" in tests[0].difference.method else "Fisher's exact test"
     yield f"{len(differ)} of {count(len(tests), 'test')} differ ({how}, adjusted over all by Holm)"
     for one in differ:
-        value = one.difference.value or 0.0
-        yield (
-            f"{one.kind} {one.value}: {one.what} {_signed(value)} points ({_signed(one.difference.low or 0.0)} to "
-            f"{_signed(one.difference.high or 0.0)}), n {one.difference.n:,}, p {_p(one.p_value)}"
-        )
+        yield _slice_words(one)
+
+
+def worst_slice_sentence(found: JudgeTrust) -> str:
+    """The slice in which the judge is worse than elsewhere by most; "" where no test differs that way."""
+    worse = [one for one in found.slice_tests if one.differs and (one.difference.value or 0.0) < 0]
+    if not worse:
+        return ""
+    worst = min(worse, key=lambda one: one.difference.value or 0.0)
+    return f"Worse than elsewhere in {_slice_words(worst)}: one number over all does not show it"
+
+
+def _slice_words(one: SliceTest) -> str:
+    value = one.difference.value or 0.0
+    return (
+        f"{one.kind} {one.value}: {one.what} {_signed(value)} points ({_signed(one.difference.low or 0.0)} to "
+        f"{_signed(one.difference.high or 0.0)}), n {one.difference.n:,}, p {_p(one.p_value)}"
+    )
 
 
 def _findings(findings: Sequence[Finding]) -> Iterator[str]:
@@ -204,7 +221,7 @@ def _findings(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{one.words}{_size(one)}"
     quiet = [one for one in findings if not one.flagged]
     if not flagged:
-        yield "Nothing that was looked at is shown to sway it"
+        yield "None of what follows is shown to sway it"
     for one in quiet[:MOST_NOTHINGS]:
         yield one.words
     if len(quiet) > MOST_NOTHINGS:

@@ -21,7 +21,7 @@ OUTCOME_WORDS: Final[Mapping[Outcome, str]] = {
 }
 
 FAILURES: Final[Mapping[str, str]] = {
-    "missing": "no verdict given",
+    "missing": "empty",
     "malformed": "unreadable",
     "off_menu": "a label that is not in the set",
     "refusal": "the judge refused",

@@ -162,7 +162,7 @@ def leniency(
 
 def _leniency_words(name: str, statistic: Statistic, flagged: bool) -> str:
     if not flagged or statistic.value is None:
-        return f"The judge is not shown to be more lenient or stricter in {name}"
+        return f"How readily the judge passes items of {name} is not shown to differ from elsewhere"
     kind = "more lenient" if statistic.value > 0 else "stricter"
     return f"The judge is {kind} in {name} than elsewhere by {abs(statistic.value):.2f} of the scale"
 

@@ -58,6 +58,19 @@ def test_a_closed_gate_and_a_forced_run_are_in_the_report(tmp_path: Path) -> Non
             assert "forced on 2026-03-02" in text and newest[0] in text
 
 
+def test_a_slice_that_keeps_the_gate_shut_is_on_the_first_page_and_the_answer_is_no(tmp_path: Path) -> None:
+    pairs = [*pairs_of(100, 0, 150, 0), *pairs_of(20, 0, 30, 20)]
+    rows = rows_of(pairs, group=["en"] * 250 + ["zh"] * 50)
+    with study_of(tmp_path / "s.duckdb", rows) as study:
+        before, _ = texts(study)
+        assert looked(study).outcome == "closed"
+        after, _ = texts(study)
+    for text in (before, after):
+        first = text.split("How much it matters")[0]
+        assert "Worse than elsewhere in group zh: recall of wrong −66.7 points" in first
+    assert "should not score" not in before and "should not score" in after
+
+
 @pytest.mark.parametrize("wrong", [0, 40])
 def test_an_open_gate_and_a_changed_judge_are_in_the_report(tmp_path: Path, wrong: int) -> None:
     rows = rows_of(pairs_of(60, 0, 60, 0))

@@ -62,7 +62,7 @@ def test_an_undecided_judge_says_how_many_labels_would_tell(file: Path) -> None:
 def test_labels_that_the_run_has_no_items_for_are_said(file: Path) -> None:
     open_items = items_of({(CORRECT, CORRECT): 40, (HALLUCINATION, HALLUCINATION): 14, (HALLUCINATION, CORRECT): 1})
     few = page_of(file, [*open_items, *[Planted(CORRECT)] * 5])
-    assert "5 items still unlabelled: what takes more labels than that" in section(few, QA).text
+    assert "5 items still unlabelled: labels alone will not settle" in section(few, QA).text
     many = page_of(file.with_name("many.duckdb"), [*open_items, *[Planted(CORRECT)] * 500])
     assert "still unlabelled" not in section(many, QA).text
 

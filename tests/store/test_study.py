@@ -300,21 +300,6 @@ def test_too_little_memory_is_told_and_is_no_damage(study: Study) -> None:
     assert not isinstance(caught.value, StudyDamagedError)
 
 
-def test_what_cannot_do_with_the_memory_of_long_work_gets_more(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "LEAN_MEMORY", "5MB")
-    study.economise()
-    lean = study.rows(limit := "SELECT current_setting('memory_limit')")
-    query = "SELECT max(b), list(b)[7] IS NULL FROM (SELECT repeat(md5(i::VARCHAR), 40) AS b FROM range(30000) t(i))"
-    for read in (
-        lambda: study.rows(query),
-        lambda: list(study.stream(query)),
-        lambda: study.keep_paid(lambda connection: (connection.execute(query).fetchall(), [])).result(),
-    ):
-        assert [row[1] for row in read()] == [False]
-        assert study.rows(limit) != lean, "it needed all"
-        assert study.renew() and study.rows(limit) == lean
-
-
 def test_what_killed_programs_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
     path = labelled_study(tmp_path / "s.duckdb")
     leftovers = [".s.duckdb.import-x1/items.ndjson", ".s.duckdb.ab12.part", ".s.duckdb.ab12.part.wal",
