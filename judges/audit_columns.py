@@ -38,21 +38,22 @@ from judges.draw_weights import draw_weights
 from judges.linked_labels import CLUSTER, linked_clusters
 from judges.tuned import tuned_judges
 from store.errors import OverreadError
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.study import Study
 
 Keys = NDArray[np.uint64]
 
-DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
 KEY = "hash(item_id, content_hash)"
 """What stands for an item with its content."""
 _CLUSTER = f"hash({CLUSTER})"
 _FIELDS = "item_id, content_hash, annotator, value, parts, cannot_judge, unsure, harm, reference_wrong"
+_SAID = f"(SELECT DISTINCT item_id, annotator FROM label_events WHERE {NOT_PRACTICE})"
+"""Whose own acts on what outweigh what a file says of them, as in the views."""
 BLIND = f"""(
     SELECT {_FIELDS}, draw_id, kind = 'adjudicate' AS adjudicated FROM blind_labels WHERE round = 0
     UNION ALL
     SELECT {_FIELDS}, '', adjudicated FROM file_labels
-    ANTI JOIN (SELECT DISTINCT item_id, annotator FROM label_events) e USING (item_id, annotator)
+    ANTI JOIN {_SAID} e USING (item_id, annotator)
     WHERE mode IN ('', 'blind'))"""
 """`all_blind_labels` of the first round, in a form that takes a tenth of its memory on a million labels from files."""
 
@@ -96,7 +97,7 @@ def _not_blind(study: Study) -> dict[str, int]:
             WHERE (c.value IS NOT NULL OR c.cannot_judge <> '') AND c.{NOT_PRACTICE}
                 AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = ''))
             UNION ALL
-            SELECT item_id FROM file_labels ANTI JOIN (SELECT DISTINCT item_id, annotator FROM label_events) e
+            SELECT item_id FROM file_labels ANTI JOIN {_SAID} e
             USING (item_id, annotator) WHERE mode NOT IN ('', 'blind') AND {DECIDED})
         SELECT task, count(*) FROM late JOIN current_items USING (item_id) GROUP BY task"""
     )

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from judges.audit_columns import DECIDED, KEY
+from judges.audit_columns import KEY
 from judges.calibration.agreement.scale import Scale
 from judges.calibration.anchoring import LabelActs
 from judges.calibration.sampling import is_never_shown
-from store.events import IS_LINKED
+from store.events import DECIDED, IS_LINKED
 from store.study import Study
 
 _HIDING = frozenset({"item", "block"})

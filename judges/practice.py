@@ -6,6 +6,7 @@ import random
 import secrets
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from judges.draw_frame import drawable_tasks, frame_of
@@ -16,6 +17,19 @@ from store.draws import drawn_items, list_draws
 from store.errors import UsageError
 from store.events import PRACTICE
 from store.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class PracticeDraw(MadeDraw):
+    """A draw for practice that stands in the study, and what it was made of.
+
+    Attributes:
+        settled: items that could be drawn. noted, hard: drawn ones with a note, and on which people differed at first.
+    """
+
+    settled: int = 0
+    noted: int = 0
+    hard: int = 0
 
 
 class Candidate(NamedTuple):
@@ -34,7 +48,7 @@ class Candidate(NamedTuple):
     used: bool = False
 
 
-def draw_practice(study: Study, wish: Wish, created_by: str) -> MadeDraw:
+def draw_practice(study: Study, wish: Wish, created_by: str) -> PracticeDraw:
     """Settled items in random order, every label among them, those with a note and hard ones first.
 
     Whom an item is not for (who labelled it, or has it in a queue) is known when it is served: `not_to_practise`.
@@ -58,7 +72,14 @@ def draw_practice(study: Study, wish: Wish, created_by: str) -> MadeDraw:
         )
     seed = secrets.randbits(31) if wish.seed is None else wish.seed
     items = practice_order(candidates, wish.n, seed)
-    return store_draw(study, wish, "chosen", items, seed, created_by, {"round": PRACTICE, EXPLAINED: True}, "never")
+    more = {"round": PRACTICE, EXPLAINED: True}
+    made = store_draw(study, wish, "chosen", items, seed, created_by, more, "never")
+    chosen = set(items)
+    drawn = [one for one in candidates if one.item_id in chosen]
+    return PracticeDraw(
+        made.draw, made.items, settled=len(candidates),
+        noted=sum(one.noted for one in drawn), hard=sum(one.hard for one in drawn),
+    )  # fmt: skip
 
 
 def settled_candidates(study: Study, wish: Wish) -> list[Candidate]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from judges.calibration.statistical_label import Adjudication, statistical_label
 from store.draws import Draw, drawn_items
-from store.events import NOT_PRACTICE, PRACTICE, STATE_COLUMNS, state_of_row
+from store.events import DECIDED, NOT_PRACTICE, PRACTICE, STATE_COLUMNS, state_of_row
 from store.records import LabelState
 from store.study import Study
 
@@ -21,8 +21,6 @@ EXPLAINED = "explained"
 """The setting that marks a draw whose settled labels are shown."""
 FEWEST = 2
 """People that have to be of one mind where nobody adjudicated: one person's label is an opinion."""
-
-_DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ def settled_labels(study: Study, item_ids: Sequence[str] | None = None) -> dict[
         f"""SELECT l.item_id, l.annotator, l.adjudicated, l.mode = 'blind',
             {", ".join(f"l.{name.strip()}" for name in STATE_COLUMNS.split(","))}
         FROM all_blind_labels l JOIN (SELECT item_id, content_hash FROM current_items) USING (item_id, content_hash)
-        WHERE l.round = 0 AND {_DECIDED} AND l.draw_id NOT IN (SELECT draw_id FROM draws WHERE stream = 'practice')
+        WHERE l.round = 0 AND {DECIDED} AND l.draw_id NOT IN (SELECT draw_id FROM draws WHERE stream = 'practice')
             AND (? OR l.item_id IN (SELECT unnest(?::VARCHAR[]))) ORDER BY l.item_id, l.annotator""",
         [item_ids is None, list(item_ids or ())],
     )
@@ -108,10 +106,10 @@ def not_to_practise(study: Study, annotator: str, draw: Draw) -> set[str]:
     return _alike(
         study,
         f"""SELECT content_hash FROM label_events WHERE annotator = ? AND {NOT_PRACTICE}
-            AND ({_DECIDED} OR kind = 'reveal')
-        UNION SELECT content_hash FROM file_labels WHERE annotator = ? AND NOT adjudicated
+            AND ({DECIDED} OR kind = 'reveal')
+        UNION SELECT content_hash FROM file_labels WHERE annotator = ?
         UNION SELECT content_hash FROM label_events
-            WHERE annotator = ? AND NOT {NOT_PRACTICE} AND draw_id <> ? AND {_DECIDED}
+            WHERE annotator = ? AND NOT {NOT_PRACTICE} AND draw_id <> ? AND {DECIDED}
         UNION SELECT content_hash FROM current_items JOIN draw_items USING (item_id) WHERE draw_id IN (
             SELECT draw_id FROM label_events WHERE annotator = ? AND {NOT_PRACTICE})""",
         [annotator, annotator, annotator, draw.draw_id, annotator],
@@ -124,7 +122,7 @@ def practised_items(study: Study, annotator: str) -> set[str]:
         return set()  # mostly: spares a walk over all items
     return _alike(
         study,
-        f"SELECT content_hash FROM label_events WHERE annotator = ? AND NOT {NOT_PRACTICE} AND {_DECIDED}",
+        f"SELECT content_hash FROM label_events WHERE annotator = ? AND NOT {NOT_PRACTICE} AND {DECIDED}",
         [annotator],
     )
 
@@ -135,7 +133,7 @@ def first_labels(study: Study, draw_id: str, annotator: str = "") -> dict[str, d
     rows = study.rows(
         f"""SELECT annotator, item_id, min_by(coalesce(value, ''), (clock, copy_id, seq)) FROM label_events
         JOIN (SELECT item_id, content_hash FROM current_items) USING (item_id, content_hash)
-        WHERE draw_id = ? AND NOT {NOT_PRACTICE} AND {_DECIDED} AND (? = '' OR annotator = ?)
+        WHERE draw_id = ? AND NOT {NOT_PRACTICE} AND {DECIDED} AND (? = '' OR annotator = ?)
         GROUP BY annotator, item_id ORDER BY annotator, item_id""",
         [draw_id, annotator, annotator],
     )

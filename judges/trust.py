@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from judges.audit_columns import BLIND, DECIDED, KEY, LabelledTask
+from judges.audit_columns import BLIND, KEY, LabelledTask
 from judges.benchmarks.background import BackgroundBenchmark, DeclaredTie
 from judges.benchmarks.benchmark import TaskDefinition
 from judges.calibration.audit import People, people_of
@@ -30,6 +30,7 @@ from judges.draw_weights import drawn_unequally
 from judges.favourable import favourable_label
 from judges.label_acts import ActsOnItem, read_acts, under_judge
 from judges.linked_labels import linked_keys
+from store.events import DECIDED
 from store.study import Study
 
 if TYPE_CHECKING:

@@ -31,6 +31,8 @@ PRACTICE = -1
 """The round of labels given for practice. Numbers rest on round 0, self-consistency on the repeats above it."""
 NOT_PRACTICE = f"round <> {PRACTICE}"
 """SQL: a label that is not for practice; for readers that take more than round 0."""
+DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
+"""SQL: a label that is given, or "cannot judge"; not what was skipped, cleared or only marked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ def verdict_lines(views: Sequence[VerdictView], system: str = "") -> Iterator[st
 def lesson_lines(lesson: Lesson) -> Iterator[str]:
     """What people settled on an item of a practice draw; only once it has the own label."""
     if not lesson.label:
-        yield "This item is settled no longer: people have come to differ on it."
+        yield "This item is settled no longer: people differ on it now, or it was imported anew."
         return
     yield f"Settled: {lesson.label}, {lesson.by}. {'It agrees with' if lesson.agrees else 'It differs from'} yours."
     if lesson.apart:

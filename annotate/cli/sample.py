@@ -11,6 +11,7 @@ from store.errors import UsageError
 
 if TYPE_CHECKING:
     from judges.drawing import MadeDraw
+    from judges.practice import PracticeDraw
     from store.study import Study
 
 FEW_GROUPS = 10
@@ -173,12 +174,12 @@ def _lines(made: MadeDraw) -> Iterator[str]:
 def _notes(study: Study, made: MadeDraw) -> Iterator[str]:
     """What one must know of the draw; nothing that a verdict decides."""
     from judges.made_draws import extended
-    from judges.settled import is_explained
+    from judges.practice import PracticeDraw
     from store.draws import list_draws
 
     draw = made.draw
-    if is_explained(draw):
-        yield _of_settled(study, made)
+    if isinstance(made, PracticeDraw):
+        yield _of_settled(made)
     if draw.stream != "estimate":
         yield _ESTIMATE_ONLY.format(stream=draw.stream)
         return
@@ -201,19 +202,10 @@ def _notes(study: Study, made: MadeDraw) -> Iterator[str]:
         )
 
 
-def _of_settled(study: Study, made: MadeDraw) -> str:
+def _of_settled(made: PracticeDraw) -> str:
     """What a practice draw was made of. Nothing that tells one item's label."""
-    from judges.draw_frame import drawable_tasks
-    from judges.settled import settled_labels
-
-    tasks, system = set(drawable_tasks(study, made.draw.task)), made.draw.settings["system"]
-    rows = study.rows("SELECT item_id FROM current_items WHERE task IN (SELECT unnest(?::VARCHAR[]))"
-                      " AND (? = '' OR system = ?)", [list(tasks), system, system])  # fmt: skip
-    settled = settled_labels(study, [row[0] for row in rows])
-    drawn = [settled[item.item_id] for item in made.items]
-    noted, hard = sum(bool(one.notes) for one in drawn), sum(one.hard for one in drawn)
     return (
-        f"People have settled {len(settled):,} items. Of the {len(drawn):,} drawn {noted:,} have a note that says why,"
-        f" and on {hard:,} people differed at first. What was settled is shown after each label. Whoever labelled an"
-        " item, or has it in a queue they have begun, is not served it."
+        f"People have settled {made.settled:,} items. Of the {len(made.items):,} drawn {made.noted:,} have a note that"
+        f" says why, and on {made.hard:,} people differed at first. What was settled is shown after each label. Whoever"
+        " labelled an item, or has it in a queue they have begun, is not served it."
     )

@@ -111,9 +111,10 @@ def _to_label(study: Study, annotator: str) -> set[str]:
 
     if not study.rows("SELECT 1 FROM label_events WHERE annotator = ? LIMIT 1", [annotator]):
         return set()
+    draws = [draw for draw in list_draws(study) if draw.reveal != "assisted"]
+    done = {number: labelled_items(study, annotator, number) for number in {round_of(draw) for draw in draws}}
     found: set[str] = set()
-    for draw in list_draws(study):
-        if draw.reveal != "assisted":
-            served = {item.item_id for item in items_for(study, draw, "", annotator)}
-            found |= served - labelled_items(study, annotator, round_of(draw))
+    for draw in draws:
+        served = {item.item_id for item in items_for(study, draw, "", annotator)}
+        found |= served - done[round_of(draw)]
     return found

@@ -19,7 +19,8 @@ class Lesson:
     """What people settled on one item, in words.
 
     Attributes:
-        label: with its parts; "" where people have come to differ since the draw was made.
+        label: with its parts; "" where people have come to differ since the draw was made, or the item has
+            another content.
         by: how it was settled. notes: why. agrees: whether the own value is the settled one.
         apart: titles of the parts that both gave and that differ.
     """

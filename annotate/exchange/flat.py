@@ -27,15 +27,17 @@ def row_of_entry(entry: LabelEntry, item: Mapping[str, str], verdict: Mapping[st
     given = entry.state.value is not None
     flat: dict[str, Any] = {**entry.as_json(), **item, **verdict, "value_given": given}
     flat |= {"item_id": entry.item_id, "content_hash": entry.content_hash}
-    return [csv_safe(_cell(name, flat.get(name))) for name in COLUMNS]
+    return [_cell(name, flat.get(name)) for name in COLUMNS]
 
 
 def _cell(name: str, value: Any) -> str:
     if name in _JSON:
-        return canonical_json(value)
+        return csv_safe(canonical_json(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return "" if value is None else str(value)
+    if isinstance(value, int):
+        return str(value)  # a number runs nothing, the -1 of practice neither
+    return "" if value is None else csv_safe(str(value))
 
 
 def entry_of_row(row: Mapping[str, str | None]) -> LabelEntry:

@@ -66,14 +66,18 @@ def _labels_from_files(study: Study) -> dict[str, int]:
 
 
 def _annotators(study: Study) -> dict[str, dict[str, int]]:
+    """What each person said; of practice only how much there is of it, and what is flagged for the lead."""
+    decided = "(l.value IS NOT NULL OR l.cannot_judge <> '')"
     rows = study.rows(
         f"""SELECT l.annotator,
-            count(*) FILTER (WHERE (l.value IS NOT NULL OR l.cannot_judge <> '') AND {NOT_PRACTICE}) AS labelled,
-            count(*) FILTER (WHERE l.cannot_judge <> '') AS cannot_judge,
-            count(*) FILTER (WHERE l.skipped) AS skipped, count(*) FILTER (WHERE l.flagged) AS flagged,
-            count(*) FILTER (WHERE l.content_hash <> i.content_hash) AS stale,
-            count(*) FILTER (WHERE l.value IS NULL AND l.cannot_judge = '' AND l.parts <> '{{}}') AS half_given,
-            count(*) FILTER (WHERE (l.value IS NOT NULL OR l.cannot_judge <> '') AND NOT {NOT_PRACTICE}) AS practice
+            count(*) FILTER (WHERE {decided} AND {NOT_PRACTICE}) AS labelled,
+            count(*) FILTER (WHERE l.cannot_judge <> '' AND {NOT_PRACTICE}) AS cannot_judge,
+            count(*) FILTER (WHERE l.skipped AND {NOT_PRACTICE}) AS skipped,
+            count(*) FILTER (WHERE l.flagged) AS flagged,
+            count(*) FILTER (WHERE l.content_hash <> i.content_hash AND {NOT_PRACTICE}) AS stale,
+            count(*) FILTER (
+                WHERE l.value IS NULL AND l.cannot_judge = '' AND l.parts <> '{{}}' AND {NOT_PRACTICE}) AS half_given,
+            count(*) FILTER (WHERE {decided} AND NOT {NOT_PRACTICE}) AS practice
         FROM current_labels l LEFT JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id)
         GROUP BY l.annotator ORDER BY l.annotator"""
     )

@@ -12,6 +12,7 @@ from rich.cells import cell_len
 
 from annotate.cli.errors import report, report_usage
 from annotate.cli.output import fitted, fitted_to
+from annotate.cli.remedies import name_study
 from store.errors import UsageError
 
 SENTENCE = "The judge misses 44 of 78 Contradicted items (people called 78 items so; the judge agreed on 34)."
@@ -46,6 +47,7 @@ class Terminal(io.StringIO):
 
 def test_messages_are_broken_at_words_in_a_terminal_and_piped_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
+    name_study(None)  # whatever a command before named
     hint = "Draw more: overread sample --n 40   or   label what is drawn: overread label"
     error = UsageError("This cannot be done with so few labels.", f"Two lines:\n{'word ' * 12}", hint)
     wrong = typer.BadParameter("No such option --nonsense, nor anything else that reads as long as this does.")

@@ -14,6 +14,7 @@ from annotate.desk.closed import open_queue
 from annotate.desk.opening import find_draw, items_for, make_draw
 from annotate.exchange.bugs import bugs_of
 from annotate.report.status import study_status
+from judges.audit_columns import labelled_tasks
 from judges.auditing import audit_study
 from judges.collect import audit_records, blind_labels, final_labels, task_definitions
 from judges.correcting import correct_study
@@ -28,7 +29,7 @@ from judges.retune.splits import estimate_items
 from judges.settled import settled_labels, tallies
 from store.draws import Draw
 from store.errors import UsageError
-from store.events import EventDraft, Kind
+from store.events import PRACTICE, EventDraft, Kind
 from store.judging import labels_of_judge
 from store.records import LabelState
 from store.study import Study
@@ -84,6 +85,20 @@ def test_settled_is_what_several_said_blind_or_an_adjudicator(opened: tuple[Stud
     assert found[decided].adjudicated and found[decided].hard and found[decided].value == "Omission"
     assert found[decided].notes == ("the second half", "half is missing"), "only of those who gave the label"
     assert settled_labels(study, [alone, agreed]).keys() == {agreed}
+    made = draw_practice(study, WISH, "lead")
+    assert (made.settled, len(made.items), made.noted, made.hard) == (3, 3, 2, 1)
+
+
+def add_file_label(study: Study, planted: Planted, item: str, who: str, mode: str, *, gold: bool) -> None:
+    """A label, Correct, that came with a file."""
+    study.writer.do(lambda connection: connection.execute(
+        """INSERT INTO file_labels BY NAME SELECT *, '{}' AS parts, '[]' AS tags, 'why' AS note,
+            false AS unsure, '' AS harm, '' AS cannot_judge, false AS reference_wrong, '' AS right_answer,
+            '[]' AS evidence, false AS skipped, false AS flagged, '' AS happened_at, '' AS sampled, '' AS import_id
+        FROM (SELECT ? AS item_id, ? AS content_hash, ? AS annotator, 'Correct' AS value, ? AS mode, ? AS adjudicated)
+        """,
+        [item, planted.contents[item], who, mode, gold],
+    ))  # fmt: skip
 
 
 @pytest.mark.parametrize(("mode", "notes"), [("blind", ("why",)), ("", ())])
@@ -92,16 +107,25 @@ def test_a_file_that_names_no_mode_settles_and_tells_no_note(
 ) -> None:
     study, planted = opened
     item = next(iter(planted.truth))
-    study.writer.do(lambda connection: connection.execute(
-        """INSERT INTO file_labels BY NAME SELECT * REPLACE (? AS mode), '{}' AS parts, '[]' AS tags, 'why' AS note,
-            false AS unsure, '' AS harm, '' AS cannot_judge, false AS reference_wrong, '' AS right_answer,
-            '[]' AS evidence, false AS skipped, false AS flagged, true AS adjudicated, '' AS happened_at,
-            '' AS sampled, '' AS import_id
-        FROM (SELECT ? AS item_id, ? AS content_hash, 'gold' AS annotator, 'Correct' AS value, '' AS mode)""",
-        [mode, item, planted.contents[item]],
-    ))  # fmt: skip
+    add_file_label(study, planted, item, "gold", mode, gold=True)
     [found] = settled_labels(study).values()
     assert (found.value, found.adjudicated, found.notes) == ("Correct", True, notes)
+    assert not items_for(study, draw_practice(study, WISH, "lead").draw, "", "gold"), "not for who settled it"
+
+
+def test_practice_leaves_what_a_file_says_of_the_same_person(opened: tuple[Study, Planted]) -> None:
+    study, planted = opened
+    blind, late = list(planted.truth)[:2]
+    for item in (blind, late):
+        say(study, planted, item, "new", "Omission", round=PRACTICE)
+    add_file_label(study, planted, blind, "new", "blind", gold=False)
+    add_file_label(study, planted, late, "new", "assisted", gold=False)
+    assert {item: said.people["new"].value for item, said in blind_labels(study).items()} == {blind: "Correct"}
+    assert set(final_labels(study)) == {blind, late}
+    audited = labelled_tasks(study, task_definitions(study))["qa"]
+    assert len(audited.keys) == 1 and audited.columns.not_blind == 1
+    say(study, planted, blind, "new", "Omission")
+    assert blind_labels(study)[blind].people["new"].value == "Omission", "an own act outweighs a file"
 
 
 def test_every_label_takes_its_turn_and_no_place_tells_it() -> None:
@@ -179,6 +203,9 @@ def test_practice_enters_no_number(opened: tuple[Study, Planted]) -> None:
     assert {who: tuple(one) for who, one in tallies(study, made.draw).items()} == {"new": (0, 9)}
     people = study_status(study)["annotators"]
     assert people["new"]["labelled"] == 0 and people["new"]["practice"] == 9 and people["a"]["practice"] == 0
+    study.writer.do(lambda connection: connection.execute("UPDATE items SET content_hash = content_hash || 'x'"))
+    people = study_status(study)["annotators"]
+    assert people["new"]["stale"] == 0 and people["a"]["stale"] == 20
 
 
 @pytest.mark.slow

@@ -208,7 +208,7 @@ def lesson_lines(lesson: Lesson, longest: int = LONGEST_RATIONALE) -> list[Line]
     """What people settled on an item, whether the own label agrees, by whom, why."""
     head: Line = [Span("Settled  ", "title")]
     if not lesson.label:
-        return [[*head, Span("no longer: people have come to differ on it", "muted")]]
+        return [[*head, Span("no longer: people differ on it now, or it was imported anew", "muted")]]
     sign = [Span("   = agrees", "muted") if lesson.agrees else Span("   ≠ differs", "differs")]
     if lesson.apart:
         sign.append(Span(f"   ≠ {safe_line(', '.join(lesson.apart), 80)}", "differs"))
