@@ -125,7 +125,7 @@ class Backend(Protocol):
         """Requests sent so far, retries included."""
         ...
 
-    async def ask(self, question: Question, again: Callable[[], bool] = ...) -> Answer:
+    async def ask(self, question: Question, pay: Callable[[], bool] = ...) -> Answer:
         """See `ChatBackend.ask`."""
         ...
 
@@ -232,7 +232,7 @@ async def ask_paid(backend: Backend, question: Question, budget: Budget, most: f
     """
     claim = Claim(budget, most)
     try:
-        answer = await backend.ask(question, claim.again)
+        answer = await backend.ask(question, claim.pay)
     except asyncio.CancelledError:
         claim.give_up()
         raise

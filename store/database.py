@@ -30,6 +30,8 @@ LEAN_MEMORY = "32MB"
 _LOG_LIMIT = "SET GLOBAL wal_autocheckpoint = '{}'"
 _PATIENCE_S = 10.0
 """How long another program may hold the file while it is opened anew, such as one that copies it."""
+_SCARCE_S = 10.0
+"""How long readers may have all of the memory."""
 
 
 class Database:
@@ -50,7 +52,11 @@ class Database:
         self._paused: set[Any] = set()
         self._openings = 1
         self._log_limit = ""
-        self._use(connect(path))
+        self._limits = threading.Lock()
+        self._lean = self._roomy = 0
+        connection = connect(path)
+        self._usual_memory = _memory_limit(connection)
+        self._use(connection)
 
     @contextlib.contextmanager
     def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -75,28 +81,32 @@ class Database:
     def rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         with self.cursor() as cursor, private_umask():
-            return cursor.execute(query, list(parameters)).fetchall()
+            return self.roomy(cursor, lambda: cursor.execute(query, list(parameters)).fetchall())
 
     def columns(self, query: str, parameters: Sequence[Any]) -> dict[str, Any]:
         """All rows of a query as NumPy arrays by column.
 
         Few of the file's blocks stay in memory meanwhile: a scan that reads each once gains nothing from more.
         """
+        with self.cursor() as cursor, private_umask(), self._lean_memory(cursor):
+            return self.roomy(cursor, lambda: cursor.execute(query, list(parameters)).fetchnumpy())
+
+    @contextlib.contextmanager
+    def _lean_memory(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Little memory inside the block, for all connections, unless somebody has to have all there is."""
         from store.engine import duckdb
 
-        with self.cursor() as cursor, private_umask():
-            limit = cursor.execute("SELECT current_setting('memory_limit')").fetchone()
-            usual = f"SET memory_limit = '{limit[0] if limit else ''}'"
-            try:
-                with contextlib.suppress(duckdb.OutOfMemoryException):
+        with self._limits:
+            self._lean += 1
+        try:
+            with self._limits, contextlib.suppress(duckdb.OutOfMemoryException):  # more is in use at this moment
+                if not self._roomy:
                     cursor.execute(f"SET memory_limit = '{LEAN_MEMORY}'")
-                found: dict[str, Any] = cursor.execute(query, list(parameters)).fetchnumpy()
-            except duckdb.OutOfMemoryException:
-                cursor.execute(usual)
-                found = cursor.execute(query, list(parameters)).fetchnumpy()
-            finally:
-                cursor.execute(usual)
-            return found
+            yield
+        finally:
+            with self._limits:
+                self._lean -= 1
+                self._give_memory(cursor)
 
     def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
@@ -121,6 +131,37 @@ class Database:
         """Fold the log into the file whenever it is as large as this ("4MB"). Writer thread only."""
         self._log_limit = size
         self.connection.execute(_LOG_LIMIT.format(size))
+
+    def roomy(self, connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
+        """Do a piece of work; once more with all the memory there is, where readers of columns leave it too little."""
+        from store.engine import duckdb
+
+        try:
+            return work()
+        except duckdb.OutOfMemoryException:
+            if not self._lean:
+                raise
+        with self.all_memory(connection):
+            return work()
+
+    @contextlib.contextmanager
+    def all_memory(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """All the memory there is inside the block, whatever others read meanwhile."""
+        from store.engine import duckdb
+
+        with self._limits:
+            self._roomy += 1
+            if self._lean:
+                with contextlib.suppress(duckdb.Error):  # the work itself tells what is wrong
+                    self._give_memory(connection)
+        try:
+            yield
+        finally:
+            with self._limits:
+                self._roomy -= 1
+
+    def _give_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
+        insist(lambda: connection.execute(f"SET memory_limit = '{self._usual_memory}'"))
 
     def reopen(self) -> None:
         """Open the file anew: after a fatal error DuckDB refuses everything until then. Writer thread only."""
@@ -188,6 +229,11 @@ class Database:
             self.connection.close()
 
 
+def _memory_limit(connection: duckdb.DuckDBPyConnection) -> str:
+    row = connection.execute("SELECT current_setting('memory_limit')").fetchone()
+    return str(row[0]) if row else ""
+
+
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
     """Turn what DuckDB says of a damaged file or a full disk into what it means; faults of a query pass."""
@@ -221,4 +267,20 @@ def roll_back(connection: Any) -> None:
 
     # A failed COMMIT has rolled back already, and after a fatal error there is nothing left to roll back.
     with contextlib.suppress(duckdb.TransactionException, duckdb.FatalException):
-        connection.execute("ROLLBACK")
+        insist(lambda: connection.execute("ROLLBACK"))  # left open, it would refuse whatever comes next
+
+
+def insist(work: Callable[[], object]) -> None:
+    """Do what needs next to no memory, and finds none for a moment, while readers have all of the little there is."""
+    from store.engine import duckdb
+
+    end = time.monotonic() + _SCARCE_S
+    while True:
+        try:
+            work()
+        except duckdb.OutOfMemoryException:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return

@@ -36,6 +36,10 @@ class Recorder:
             SaveError: not safe. With `journaled` the entries stand in the journal and `flush` completes them;
                 otherwise nothing was written.
         """
+        with self._database.all_memory(self._database.connection):
+            self._make_safe(entries)
+
+    def _make_safe(self, entries: Sequence[Entry]) -> None:
         from store.engine import duckdb
 
         connection = self._database.connection
@@ -60,10 +64,11 @@ class Recorder:
 
         if not self._pending:
             return
-        try:
-            self._complete()
-        except duckdb.Error as error:
-            self._recover(error)
+        with self._database.all_memory(self._database.connection):
+            try:
+                self._complete()
+            except duckdb.Error as error:
+                self._recover(error)
 
     def change(self, work: Callable[[Any], None], entries: Sequence[Entry]) -> None:
         """Run `work(connection)` and take note of it with `entries`, all in one transaction.
@@ -82,7 +87,8 @@ class Recorder:
             apply_entries(connection, entries)
 
         try:
-            in_transaction(connection, whole)
+            with self._database.all_memory(connection):
+                in_transaction(connection, whole)
         except duckdb.FatalException:
             self._database.reopen()
             if not {entry.event_id for entry in entries} <= known_ids(self._database.connection):

@@ -211,7 +211,8 @@ class Study:
         def told_whole(_: Any) -> Result:
             with told(self.path):
                 connection = self._database.ready()
-                return in_transaction(connection, lambda: whole(connection))
+                with self._database.all_memory(connection):
+                    return in_transaction(connection, lambda: whole(connection))
 
         return self.writer.submit(told_whole, urgent=False)
 

@@ -182,6 +182,7 @@ class ChatBackend:
         self._settled = False
         self._first = asyncio.Lock()
         self._failed_first = 0
+        self._unusable: ServerUnusableError | None = None
         self._clients = clients(base_url, key_variable, concurrency)
         self._turn = itertools.cycle(self._clients)
         self._response = http_library().Response
@@ -196,26 +197,34 @@ class ChatBackend:
         for client in self._clients:
             await client.close()
 
-    async def ask(self, question: Question, again: Callable[[], bool] = lambda: True) -> Answer:
+    async def ask(self, question: Question, pay: Callable[[], bool] = lambda: True) -> Answer:
         """Send a call until it is answered or has failed for good.
 
-        Until the first answer calls go one by one, so that what the server cannot do is found out once. `again` is
-        asked before a call is sent once more that may have to be paid already.
+        Until the first answer calls go one by one, so that what the server cannot do is found out once. `pay` is
+        asked before a call is sent the first time, and once more where it may have to be paid already.
 
         Raises:
             ServerUnusableError: the server cannot be used.
         """
-        if not self._settled:
-            async with self._first:
-                if not self._settled:
-                    return await self._ask(question, again)
-        return await self._ask(question, again)
+        try:
+            if not self._settled:
+                async with self._first:
+                    if not self._settled:
+                        return await self._ask(question, pay)
+            return await self._ask(question, pay)
+        except ServerUnusableError as error:
+            self._unusable = error  # for those that wait for their turn
+            raise
 
-    async def _ask(self, question: Question, again: Callable[[], bool]) -> Answer:
+    async def _ask(self, question: Question, pay: Callable[[], bool]) -> Answer:
         attempts = refusals = retries = lost = 0
         before = self._able.state()
         while True:
             async with self.limit:
+                if self._unusable is not None:
+                    raise self._unusable
+                if not attempts:
+                    pay()
                 attempts += 1
                 started = time.monotonic()
                 try:
@@ -233,7 +242,7 @@ class ChatBackend:
                     self.limit.hold(max(self._breaker.failed(fault.why), fault.retry_after))
                     lost += fault.lost
                     no_more = retries >= self.transport.retries or (fault.no_server and not self._settled)
-                    if no_more or (fault.lost and not (self.transport.resend and again())):
+                    if no_more or (fault.lost and not (self.transport.resend and pay())):
                         self._fails_for_good(fault)
                         return Answer(failure=fault.kind, why=fault.why, attempts=attempts, lost=lost,
                                       latency_s=time.monotonic() - started)  # fmt: skip

@@ -194,23 +194,24 @@ class Claim:
 
     def __init__(self, budget: Budget, amount: float) -> None:
         """`amount` is reserved already."""
-        self._budget, self._amount, self._times = budget, amount, 1
+        self._budget, self._amount, self._times = budget, amount, 0
 
-    def again(self) -> bool:
-        """Reserve the same once more; False when that could pass the cap."""
-        if not self._budget.reserve(self._amount):
+    def pay(self) -> bool:
+        """The call is about to be sent: the first time, or once more, for which the same is reserved again; False when
+        that could pass the cap."""
+        if self._times and not self._budget.reserve(self._amount):
             return False
         self._times += 1
         return True
 
     def give_up(self) -> None:
-        """Nobody waits for the call any more, and it may have to be paid all the same."""
-        self._budget.release(self._amount * self._times)
+        """Nobody waits for the call any more, and once sent it may have to be paid all the same."""
+        self._budget.release(self._amount * max(1, self._times))
         self._budget.lose(self._amount * self._times)
 
     def settle(self, answer: Answer) -> float | None:
         """Give back what was reserved, and count what the call did cost and may have cost; see `Budget.settle`."""
         self._budget.lose(self._amount * answer.lost)
         answered = not answer.failure
-        self._budget.release(self._amount * (self._times - 1))
+        self._budget.release(self._amount * max(0, self._times - 1))
         return self._budget.settle(self._amount, answer.tokens_in, answer.tokens_out, answered=answered)

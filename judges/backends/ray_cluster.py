@@ -313,7 +313,7 @@ class _Asked(NamedTuple):
 
     question: Question
     answer: asyncio.Future[Answer]
-    again: Callable[[], bool]
+    pay: Callable[[], bool]
 
 
 @dataclass
@@ -341,9 +341,9 @@ class RayBackend:
         """Requests that workers have told of, retries included."""
         return self._lost_requests + sum(hand.requests for hand in self._hands)
 
-    async def ask(self, question: Question, again: Callable[[], bool] = lambda: True) -> Answer:
-        """Have a worker ask; see `ChatBackend.ask`. `again` is asked when a worker is lost; a worker itself cannot ask,
-        and goes by `Transport.resend`.
+    async def ask(self, question: Question, pay: Callable[[], bool] = lambda: True) -> Answer:
+        """Have a worker ask; see `ChatBackend.ask`. `pay` is asked again when a worker is lost; a worker itself cannot
+        ask, and goes by `Transport.resend`.
 
         Raises:
             ServerUnusableError: the server cannot be used, or no worker is left. OverreadError: no worker came up.
@@ -352,7 +352,8 @@ class RayBackend:
             self._ready = asyncio.ensure_future(self._start())
         await asyncio.shield(self._ready)
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._waiting.questions.append(_Asked(question, future, again))
+        pay()
+        self._waiting.questions.append(_Asked(question, future, pay))
         if len(self._waiting.questions) >= self._size:
             self._flush()
         elif self._waiting.timer is None:
@@ -413,7 +414,7 @@ class RayBackend:
             self._lose(hand)
             lost += 1
             waiting = [one for one in shard if not one.answer.done()]
-            more = [one for one in waiting if lost < _MOST_LOST and one.again()]
+            more = [one for one in waiting if lost < _MOST_LOST and one.pay()]
             words = "a worker" if lost == 1 else f"{lost} workers"
             failed = Answer(
                 failure=SERVER_ERROR, why=f"{words} of the cluster lost ({type(error).__name__})", lost=lost

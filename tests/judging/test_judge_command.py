@@ -52,10 +52,12 @@ def test_the_key_comes_from_the_environment_and_is_nowhere_in_the_study(study: P
     assert refused.exit_code == 1 and "no key in OPENAI_API_KEY" in refused.stderr
     with serving(lambda request: Reply({"error": {"message": "bad key"}}, 401)) as server:
         wrong = overread_cli(
-            "--study", study, "judge", "--model", "m", "--base-url", server.url, "--key-env", "MY_KEY",
+            "--study", study, "judge", "--model", "gpt-4o", "--base-url", server.url, "--key-env", "MY_KEY",
             env={"MY_KEY": "sk-very-secret"},
         )  # fmt: skip
+        assert server.count == 1
     assert wrong.exit_code == 1 and "valid key" in wrong.stderr
+    assert "0 judged; 1 requests, 0 tokens in, 0 out, $0.0000\n" in wrong.stdout, "what was never sent costs nothing"
     for file in study.parent.iterdir():
         assert b"sk-very-secret" not in file.read_bytes()
 

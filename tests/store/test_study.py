@@ -176,12 +176,16 @@ def test_a_study_that_could_not_be_opened_anew_is_opened_at_the_next_write(
     with Study.open(labelled_study(tmp_path / "s.duckdb")) as study:
         monkeypatch.setattr(database, "connect_again", held_elsewhere)
         monkeypatch.setattr(database, "_PATIENCE_S", 0)
-        with pytest.raises(StudyLockedError):
-            study.renew()
-        with pytest.raises(NotWrittenError, match="could not be opened again"):
-            study.rows("SELECT 1")
-        study.keep_paid(lambda _: (None, [])).result()
-        assert len(labels_in(study)) == 5
+        for write in (
+            lambda: study.keep_paid(lambda _: (None, [])).result(),
+            lambda: study.append([act(value="late")]),
+        ):
+            with pytest.raises(StudyLockedError):
+                study.renew()
+            with pytest.raises(NotWrittenError, match="could not be opened again"):
+                study.rows("SELECT 1")
+            write()
+        assert len(labels_in(study)) == 6
 
 
 def test_one_program_opens_a_study_once(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 from store_makers import act, labels_in
 
+from store import database
 from store.study import Study
 from store.writer import Writer
 
@@ -134,6 +135,35 @@ def test_readers_in_many_threads_see_whole_batches_while_labels_are_written(stud
     assert len(read) > 60
     assert len(labels_in(study)) == 120
     assert study.renew(), "with nobody reading"
+
+
+def test_no_label_is_refused_for_the_little_memory_that_readers_of_columns_have(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "LEAN_MEMORY", "2MB")
+    query = "SELECT max(b), list(b)[7] AS b FROM (SELECT repeat(md5(i::VARCHAR), 40) AS b FROM range(3000) t(i))"
+    stop, wrong = threading.Event(), list[Exception]()
+
+    def look() -> None:
+        while not stop.is_set():
+            try:
+                study.columns(query)
+            except Exception as error:
+                wrong.append(error)
+
+    readers = [threading.Thread(target=look) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    try:
+        for number in range(10):
+            study.append([act(value=str(number))])
+            study.keep_paid(lambda connection: (connection.execute(query).fetchall(), [])).result()
+    finally:
+        stop.set()
+        for reader in readers:
+            reader.join(30)
+    assert wrong == []
+    assert len(labels_in(study)) == 10
 
 
 def test_a_reader_is_never_cut_off_by_opening_anew(study: Study) -> None:
