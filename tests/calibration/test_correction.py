@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from judges.calibration.correction.choice import CorrectionSettings
 from judges.calibration.correction.corrected import corrected_scores
+from judges.calibration.correction.estimate import tune
 from judges.calibration.correction.records import Block, Draw, Provenance, Share, Totals
 from judges.calibration.correction.result import CorrectedMetric
 from judges.calibration.statistic import Statistic
@@ -34,6 +36,14 @@ def two_tasks(seed: int = 5) -> list[Block]:
     two = rate_block(f2, y2, simple(200, 60, seed + 1), "accuracy")
     rename = {"passed": "supported", "items": "memories"}
     return [one, replace(two, terms=tuple(rename[term] for term in two.terms), fixed=frozenset({"memories"}))]
+
+
+def test_where_nothing_varies_the_judge_gets_no_weight() -> None:
+    """The variance of people's labels came out at −5e-20, and 0/0 of it as λ."""
+    shared, own, people = (np.array([[value]]) for value in (-1.4e-20, 0.0, -5.4e-20))
+    block = SimpleNamespace(sample=SimpleNamespace(n=30), covariance=lambda _: (shared, own, people))
+    with np.errstate(all="raise"):
+        assert tune(block, np.ones((1, 1))) == 0.0  # type: ignore[arg-type]
 
 
 def f1(totals: Totals) -> dict[str, float | None]:

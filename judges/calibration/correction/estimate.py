@@ -190,7 +190,8 @@ def tune(block: Drawn, gradients: FloatArray) -> float:
     slopes = gradients[:, used]
     covariance = block.covariance(used)
     shared, own, people = (np.einsum("mk,kl,ml->", slopes, part, slopes) for part in covariance)
-    return max(float(shared / own), 0.0) if own > 1e-12 * (own + people) else 0.0
+    # Where nothing varies, rounding may leave a variance a little below 0.
+    return max(float(shared / own), 0.0) if own > 1e-12 * (own + max(people, 0.0)) else 0.0
 
 
 def informedness(block: Drawn, gradients: FloatArray) -> float:
