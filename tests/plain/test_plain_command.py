@@ -57,7 +57,7 @@ def test_in_blind_modes_no_byte_of_the_verdict_or_the_system_comes_before_the_la
 
 
 def test_item_shows_after_the_label(study: Path) -> None:
-    done = raw(*LABEL, "--mode", "item", typed=b"h\n\n" * 12)
+    done = raw(*LABEL, "--mode", "item", "--seed", "5", typed=b"h\n\n" * 12)
     assert done.stdout.count(f"Judge {JUDGE} says: Omission. It differs from yours.".encode()) >= 5
     with Study.open(study) as opened:
         assert done.stdout.count(b"says: Omission") == len(journaled(opened, "reveal")) < 12
