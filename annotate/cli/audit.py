@@ -48,6 +48,7 @@ def audit(
     from annotate.cli.main import study_path
     from annotate.cli.output import print_json, say
     from annotate.cli.study import tell_notices
+    from annotate.report.gates import gates_of
     from judges.frozen_plan import check_plan
     from store.study import Study
 
@@ -68,7 +69,9 @@ def audit(
             found = audited(study, task, judge, seed=seed, epsilon=epsilon, everything=everything)
             plan = check_plan(study, judge=judge)
             if as_json:
-                print_json({**found.as_json(), **({"plan": plan.as_json()} if plan.plan else {})})
+                gates = [one.passage for one in gates_of(study, {name: name for name in found.tasks})]
+                planned = {"plan": plan.as_json()} if plan.plan else {}
+                print_json({**found.as_json(), **planned, **({"gate": gates} if gates else {})})
             else:
                 print_found(study, found)
                 for line in plan.lines() if plan.plan else ():
@@ -131,11 +134,13 @@ def print_found(study: Study, found: Audit) -> None:
     """Print an audit as text."""
     from annotate.cli.output import say, table
     from annotate.report.audit_text import audit_lines
+    from annotate.report.gates import gates_of
     from judges.collect import task_definitions
 
+    gates = gates_of(study, {name: name for name in found.tasks})
     definitions = task_definitions(study)
     titles = {name: {part.id: part.title for part in task.parts} for name, task in definitions.items()}
-    for block in audit_lines(found, titles):
+    for block in audit_lines(found, titles, gates):
         for line in [block] if isinstance(block, str) else table(block, indent="    "):
             say(line)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from annotate.report.coefficient_names import NAMES
+from annotate.report.gates import GateOf
 from annotate.report.statistic_rows import Row, reasons, statistic_row
 from annotate.report.trust_words import Told, danger_sentence, gap_sentence, published_sentence, readers_told, told
 from annotate.report.words import SHARES_OF_ALL, percent
@@ -13,19 +14,21 @@ from judges.calibration.plain_words import basis, finding
 from judges.calibration.statistic import Statistic
 
 
-def audit_lines(audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = None) -> Iterator[str | list[Row]]:
+def audit_lines(
+    audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = None, gates: Sequence[GateOf] = ()
+) -> Iterator[str | list[Row]]:
     """Sentences and tables, in reading order; everything the audit holds, so as much as was asked for.
 
     Args:
-        parts: titles of parts by task.
+        parts: titles of parts by task. gates: those that somebody looked through.
     """
     titles = parts or {}
     for name, task in audit.tasks.items():
-        yield from _task(name, task)
+        yield from _task(name, task, {one.passage["judge"]: one for one in gates if one.passage["task"] == name})
         for part, block in task.parts.items():
             if not block.judges and len(block.humans.annotators) < 2:
                 continue  # there is nobody to compare with
-            yield from _task(f"{name} / {titles.get(name, {}).get(part, part)}", block)
+            yield from _task(f"{name} / {titles.get(name, {}).get(part, part)}", block, {})
     if audit.declared:
         from annotate.report.part_text import part_lines
     for name, declared_parts in audit.declared.items():
@@ -39,7 +42,7 @@ def audit_lines(audit: Audit, parts: Mapping[str, Mapping[str, str]] | None = No
         yield f"{published_sentence(audit, one, NAMES)}."
 
 
-def _task(name: str, task: TaskAudit) -> Iterator[str | list[Row]]:
+def _task(name: str, task: TaskAudit, gates: Mapping[str, GateOf]) -> Iterator[str | list[Row]]:
     if not task.labelled:
         yield f"{name}: nothing labelled yet ({task.items:,} items)."
         if seen := task.dropped.labels_not_blind:
@@ -52,6 +55,8 @@ def _task(name: str, task: TaskAudit) -> Iterator[str | list[Row]]:
         trust = task.trust.judges.get(judge) if task.trust else None
         said = f"{danger_sentence(trust.danger)}. " if trust and trust.danger else ""
         yield f"{name}, judge {judge}: {said}{finding(task, found)}."
+        if judge in gates:
+            yield f"  {gates[judge].callout.text}"
         yield f"  {basis(task, found)}."
         yield from _judge(task, found)
         if trust and (words := gap_sentence(trust.gaps)):

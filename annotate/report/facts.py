@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from annotate.exchange.entries import LabelEntry, label_entries
+from annotate.report.gates import GateOf, gates_of
 from annotate.report.options import ReportOptions
 from judges.auditing import audit_study
 from judges.benchmarks.benchmark import TaskDefinition
@@ -41,6 +42,7 @@ class Facts:
         records: what the audit read, by task: the items with blind labels.
         entries: every label of every person by item, of those tasks.
         task_of: item → task, for labelled items.
+        gates: those that somebody looked through.
     """
 
     study: Study
@@ -50,6 +52,7 @@ class Facts:
     records: Mapping[str, TaskRecords]
     entries: Mapping[str, list[LabelEntry]]
     task_of: Mapping[str, str]
+    gates: Sequence[GateOf]
 
     @cached_property
     def judged(self) -> list[Judged]:
@@ -104,7 +107,8 @@ def gather(study: Study, options: ReportOptions) -> Facts:
         study, task=options.task, judge=options.judge, settings=options.settings, depth="whole", epsilon=options.epsilon
     )
     wanted = {name: task for name, task in wanted.items() if name in audit.tasks}
-    return Facts(study, options, wanted, audit, records, entries, task_of)
+    gates = gates_of(study, {name: task.title for name, task in wanted.items()}, options.judge)
+    return Facts(study, options, wanted, audit, records, entries, task_of, gates)
 
 
 def resolve(item: AuditItem, labels: LabelSet, part: str = "") -> Resolution:

@@ -3,71 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from annotate.report.blocks import Block, Callout, Cell, Heading, Listing, Paragraph, Row, Section, Sign, Table
+from annotate.report.blocks import Block, Cell, Heading, Listing, Paragraph, Row, Section, Table
 from annotate.report.facts import Facts
 from annotate.report.gate_text import bound_text, title_of, value_text
-from judges.gate.full_run import FORCED, passages_of
+from annotate.report.gates import GateOf
 from judges.gate.recheck import RECHECKED
-from store.gates import GateLook, gate_looks
-
-_WORDS: Final[Mapping[str, tuple[Sign, str]]] = {
-    "open": ("safe", "The gate is open: {judge} may score all of {task}"),
-    "closed": ("danger", "The gate is closed: {judge} may not score all of {task}"),
-    "undecided": ("note", "The gate is undecided for {judge} on {task}: the labels do not settle it yet"),
-    "changed": ("note", "The gate was open for {judge} on {task} and is not any more: {why}"),
-    "forced": ("danger", "FORCED: {judge} judged all of {task} through a gate that was not open"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class GateOf:
-    """A judge's gate on one task as it stands now: one of `passages_of`, its newest look, a forced run.
-
-    Attributes:
-        look: None where all of it was judged by force before anybody looked.
-    """
-
-    passage: Mapping[str, Any]
-    title: str
-    look: GateLook | None
-    forced: Mapping[str, Any] | None
-
-    @property
-    def callout(self) -> Callout:
-        """Its outcome in a line."""
-        sign, words = _WORDS[self.passage["state"]]
-        said = words.format(judge=self.passage["judge"], task=self.title, why=self.passage["why"])
-        if self.passage["forced"] and self.passage["state"] != "forced":
-            said += f"; before that it was forced, on {self.passage['forced'][:10]}"
-        return Callout(sign, f"{said}.")
-
-
-def gates_of(facts: Facts) -> list[GateOf]:
-    """The gates of all judges and tasks that are reported on; those that nobody looked through are left out."""
-    study, only = facts.study, facts.options.judge
-    forced = {(one["task"], one["judge_id"]): one for one in study.journal_records(FORCED)}
-    newest = {(look.task, look.judge_id): look for look in gate_looks(study)}
-    return [
-        GateOf(
-            one, facts.block_title(one["task"]), newest.get((one["task"], one["judge_id"])),
-            forced.get((one["task"], one["judge_id"])),
-        )
-        for one in passages_of(study, only)
-        if one["task"] in facts.tasks and one["state"] in _WORDS
-    ]  # fmt: skip
+from store.gates import GateLook
 
 
 def gate_section(facts: Facts) -> Section | None:
     """Each gate with what keeps it shut; None while nobody has looked through any."""
-    found = gates_of(facts)
-    if not found:
+    if not facts.gates:
         return None
-    return Section(
-        "gate", "The gate before the full run", tuple(block for one in found for block in _blocks(one, facts))
-    )
+    blocks = tuple(block for one in facts.gates for block in _blocks(one, facts))
+    return Section("gate", "The gate before the full run", blocks)
 
 
 def _blocks(gate: GateOf, facts: Facts) -> Iterator[Block]:

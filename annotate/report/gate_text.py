@@ -50,13 +50,18 @@ def value_text(value: float | None, low: float | None, high: float | None) -> st
     if value is None:
         return "not measured"
     if low is None or high is None:
-        return f"{value:.3g}"
+        return _whole(value) or f"{value:.3g}"
     return f"{value:.3f} ({low:.3f} to {high:.3f})"
 
 
 def bound_text(bound: float | None, side: str) -> str:
     """What a check asks for; `side` "least" or "most"."""
-    return "" if bound is None else f"at {side} {bound:g}"
+    return "" if bound is None else f"at {side} {_whole(bound) or f'{bound:g}'}"
+
+
+def _whole(number: float) -> str:
+    """A whole number with all its digits, as counts are; "" for any other."""
+    return f"{number:,.0f}" if number == int(number) else ""
 
 
 def _value(check: Document) -> str:

@@ -10,7 +10,6 @@ from annotate.report.beside import alarm_blocks
 from annotate.report.blocks import Block, Callout, Heading, LinkLine, Listing, Overview, Paragraph, Section, Verdict
 from annotate.report.disagreements import danger
 from annotate.report.facts import Facts, Judged
-from annotate.report.gate_section import gates_of
 from annotate.report.numbers import NAMES
 from annotate.report.scores import Change, alarms_to_report, greatest_changes
 from annotate.report.task_section import danger_words, headline, outcome_words
@@ -60,8 +59,8 @@ def _judge_blocks(facts: Facts, judge: str) -> Iterator[Block]:
     unlabelled = [task for task in own if not facts.audit.tasks[task].labelled]
     if len(facts.judges) > 1:
         yield Heading(f"Judge {judge}", 2)
-    gates = [gate for gate in gates_of(facts) if gate.passage["judge"] == judge]
-    is_shut = any(gate.passage["state"] == "closed" for gate in gates)
+    gates = [gate for gate in facts.gates if gate.passage["judge"] == judge]
+    is_shut = any(gate.is_shut for gate in gates)
     outcome = "falls_short" if is_shut else overall(judged, unlabelled)
     word, said = _ANSWERS[outcome]
     what = scored(facts) if len(own) == len(facts.audit.tasks) else _named(facts, own)

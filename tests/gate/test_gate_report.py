@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from gate_studies import AT, pairs_of, rows_of, study_of
 
 from annotate.cli.report import rendered
 from annotate.report.document import build_document
+from annotate.report.facts import gather
+from annotate.report.gates import gates_of
 from annotate.report.options import ReportOptions
+from annotate.tui.screens.audit.state import audit_pages
 from judges.calibration.audit_result import Settings
 from judges.gate.evidence import pick_judge
 from judges.gate.full_run import pass_gate
@@ -20,6 +24,7 @@ from judges.gate.recheck import certified_of, recheck
 from judges.gate.thresholds import Thresholds
 from store.judging import judges_of_task
 from store.study import Study
+from tests.commands import Overread
 
 ONE_LOOK = Thresholds(looks=1)
 
@@ -69,6 +74,30 @@ def test_a_slice_that_keeps_the_gate_shut_is_on_the_first_page_and_the_answer_is
         first = text.split("How much it matters")[0]
         assert "Worse than elsewhere in group zh: recall of wrong −66.7 points" in first
     assert "should not score" not in before and "should not score" in after
+
+
+def test_the_audit_says_a_closed_gate_and_that_a_run_was_forced(tmp_path: Path, overread_cli: Overread) -> None:
+    path = tmp_path / "s.duckdb"
+    with study_of(path, rows_of(pairs_of(60, 0, 60, 40))) as study:
+        assert not gates_of(study, {"check": "check"}) and "gate" not in gate_in_audit(study)
+        assert looked(study).outcome == "closed"
+        assert "The gate is closed: gpt may not score all of Check." in gate_in_audit(study)
+        pass_gate(study, list(judges_of_task(study, "check").values()), force=True, at="2026-03-02T10:00:00+01:00")
+        assert "FORCED: gpt judged all of Check" in gate_in_audit(study)
+        [gate] = gates_of(study, {"check": "check"})
+        assert gate.is_shut, "force opens nothing"
+        assert "should not score" in texts(study)[0].split("How much it matters")[0]
+    said = overread_cli("--study", str(path), "audit", "--as", "lead")
+    assert "  FORCED: gpt judged all of check through a gate that was not open." in said.stdout, said.stderr
+    told = json.loads(overread_cli("--study", str(path), "audit", "--json", "--as", "lead").stdout)
+    assert [(one["task"], one["judge"], one["state"]) for one in told["gate"]] == [("check", "gpt", "forced")]
+
+
+def gate_in_audit(study: Study) -> str:
+    """What the audit's screen says of the gate, as text."""
+    options = ReportOptions(made_at=dt.datetime.fromisoformat(AT), settings=Settings(resamples=50))
+    [page] = audit_pages(gather(study, options))
+    return "\n".join("".join(span.text for span in line) for line in page.answer)
 
 
 @pytest.mark.parametrize("wrong", [0, 40])

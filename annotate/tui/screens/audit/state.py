@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from annotate.desk.cells import cell_width
-from annotate.report.blocks import ScaleRow
+from annotate.report.blocks import ScaleRow, Sign
 from annotate.report.facts import Facts, Judged
 from annotate.report.numbers import NAMES, coefficients, refusals, scale_of
 from annotate.report.part_text import part_lines
@@ -34,6 +34,7 @@ EXPLAINED: Final = (
 )
 NARROWEST = 76
 """Cells that a page has at least in a window of 80."""
+_SIGN_ROLES: Final[Mapping[Sign, Role]] = {"danger": "differs", "safe": "chosen", "note": "warning"}
 SIGNS = {"good_enough": "✓", "falls_short": "✗", "undecided": "?"}
 
 
@@ -100,6 +101,9 @@ def _answer(facts: Facts, one: Judged) -> Iterator[Line]:
     if trust is not None and trust.danger is not None:
         role: Role = "differs" if trust.danger.count else "chosen"
         yield [Span(f"! {_safe(danger_sentence(trust.danger))}.", role)]
+    if not one.part:
+        mine = (gate for gate in facts.gates if (gate.passage["task"], gate.passage["judge"]) == (one.task, one.judge))
+        yield from ([Span(_safe(gate.callout.text), _SIGN_ROLES[gate.callout.sign])] for gate in mine)
     outcome = one.assessment.outcome
     yield [Span(f"{SIGNS[outcome]} {_safe(outcome_words(one))}", "chosen" if outcome == "good_enough" else "differs")]
     yield [Span(_safe(said), "title")]
