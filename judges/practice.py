@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import secrets
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -49,7 +49,7 @@ class Candidate(NamedTuple):
 
 
 def draw_practice(study: Study, wish: Wish, created_by: str) -> PracticeDraw:
-    """Settled items in random order, every label among them, those with a note and hard ones first.
+    """Settled items in random order, every label among them, those with a note first, plain and hard ones in turn.
 
     Whom an item is not for (who labelled it, or has it in a queue) is known when it is served: `not_to_practise`.
 
@@ -104,7 +104,8 @@ def settled_candidates(study: Study, wish: Wish) -> list[Candidate]:
 def practice_order(candidates: Iterable[Candidate], n: int, seed: int) -> list[str]:
     """Up to `n` item ids: labels take turns, each gives its best first; then shuffled, so that no place tells a label.
 
-    Best are items that no earlier practice had, then those with a note, then those on which people differed.
+    Best are items that no earlier practice had, then those with a note; of equals plain ones and those on which people
+    differed take turns, since a beginner has to learn both.
     """
     rng = random.Random(seed)
     by_label: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
@@ -114,7 +115,7 @@ def practice_order(candidates: Iterable[Candidate], n: int, seed: int) -> list[s
     rng.shuffle(turns)
     for group in turns:
         rng.shuffle(group)
-        group.sort(key=lambda one: (one.used, not one.noted, not one.hard), reverse=True)
+        _best_last(group)
     chosen: dict[str, str] = {}
     while turns and len(chosen) < n:
         for group in turns:
@@ -127,3 +128,13 @@ def practice_order(candidates: Iterable[Candidate], n: int, seed: int) -> list[s
     items = list(chosen.values())
     rng.shuffle(items)
     return items
+
+
+def _best_last(group: list[Candidate]) -> None:
+    turns: Counter[tuple[bool, bool, bool]] = Counter()
+    rank: dict[str, tuple[bool, bool, int, bool]] = {}
+    for one in group:
+        kind = (one.used, one.noted, one.hard)
+        rank[one.item_id] = (one.used, not one.noted, turns[kind], one.hard)
+        turns[kind] += 1
+    group.sort(key=lambda one: rank[one.item_id], reverse=True)

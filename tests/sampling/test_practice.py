@@ -142,6 +142,14 @@ def test_every_label_takes_its_turn_and_no_place_tells_it() -> None:
     assert len(practice_order(common, 99, 1)) == 30 and practice_order([], 3, 1) == []
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_beginner_gets_plain_items_as_often_as_those_that_people_differed_on(seed: int) -> None:
+    hard = [Candidate(f"h{n}", ("qa", "Correct"), f"h{n}", noted=False, hard=True) for n in range(30)]
+    plain = [Candidate(f"p{n}", ("qa", "Correct"), f"p{n}", noted=False, hard=False) for n in range(30)]
+    assert Counter(item[0] for item in practice_order([*hard, *plain], 8, seed)) == {"h": 4, "p": 4}
+    assert len(practice_order([*hard, *plain[:2]], 8, seed)) == 8, "where one kind is rare the other fills up"
+
+
 def test_nothing_settled_names_the_remedies_and_a_verdict_is_refused(opened: tuple[Study, Planted]) -> None:
     study, planted = opened
     label(study, planted, draw_estimate(study, Wish(20, seed=1), "lead").draw.draw_id)
