@@ -294,12 +294,17 @@ def _codes(
     code = {value: number for number, value in enumerate(values)}
     people, judge = [], []
     for item in found.items[task]:
-        said = corrections.labels.get(item.item_id) if item.item_id in found.served[task].items else None
-        label = code.get(resolved_label(said) or "", -1)
+        label = _label(corrections, found, task, item, code)
         if label >= 0 or not labelled_only:
             people.append(label)
-            judge.append(code.get(item.verdict or "", -1))
+            judge.append(_verdict(item, code))
     return people, judge
+
+
+def _label(corrections: Corrections, found: StudyBlocks, task: str, item: BlockItem, code: Mapping[str, int]) -> int:
+    """What people say of an item that was served to them; −1 where it was not, or they do not agree."""
+    said = corrections.labels.get(item.item_id) if item.item_id in found.served[task].items else None
+    return code.get(resolved_label(said) or "", -1)
 
 
 def _carried(
@@ -360,8 +365,7 @@ def compare_judges_of(corrections: Corrections, first: str, second: str) -> dict
             rows += [
                 (label, _verdict(item, code), _verdict(other[item.item_id], code))
                 for item in one.items[task]
-                if item.item_id in one.served[task].items
-                and (label := code.get(resolved_label(corrections.labels.get(item.item_id)) or "", -1)) >= 0
+                if (label := _label(corrections, one, task, item, code)) >= 0
             ]
         if not rows:
             found[task] = "no labels"

@@ -113,7 +113,7 @@ class Database:
         with self.cursor() as cursor:
             opening = self._openings
             with private_umask():
-                cursor.execute(query, list(parameters))
+                self.roomy(cursor, lambda: cursor.execute(query, list(parameters)))
             while rows := self._fetch(cursor, batch, opening):
                 yield from rows
 
