@@ -38,7 +38,7 @@ from judges.draw_weights import draw_weights
 from judges.linked_labels import CLUSTER, linked_clusters
 from judges.tuned import tuned_judges
 from store.errors import OverreadError
-from store.events import DECIDED, NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE, decided_of
 from store.study import Study
 
 Keys = NDArray[np.uint64]
@@ -94,8 +94,8 @@ def _not_blind(study: Study) -> dict[str, int]:
     rows = study.rows(
         f"""WITH late AS (
             SELECT c.item_id FROM current_labels c LEFT JOIN blind_labels b USING (item_id, annotator, round)
-            WHERE (c.value IS NOT NULL OR c.cannot_judge <> '') AND c.{NOT_PRACTICE}
-                AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = ''))
+            WHERE {decided_of("c")} AND c.{NOT_PRACTICE}
+                AND (b.item_id IS NULL OR NOT {decided_of("b")})
             UNION ALL
             SELECT item_id FROM file_labels ANTI JOIN {_SAID} e
             USING (item_id, annotator) WHERE mode NOT IN ('', 'blind') AND {DECIDED})

@@ -20,7 +20,7 @@ from judges.calibration.statistical_label import Adjudication, Vote, final_label
 from judges.linked_labels import joined_names, linked_clusters
 from judges.tuned import tuned_for
 from store.draws import list_draws
-from store.events import NOT_PRACTICE, STATE_COLUMNS, state_of_row
+from store.events import DECIDED, NOT_PRACTICE, STATE_COLUMNS, decided_of, state_of_row
 from store.items import LazyTexts, StoredItem, get_items, stream_scored, verdicts_by_item
 from store.records import LabelState, VerdictRecord
 from store.study import Study
@@ -52,7 +52,7 @@ def final_labels(study: Study) -> dict[str, FinalLabel]:
     rows = study.rows(
         f"""SELECT l.item_id, l.annotator, l.happened_at, l.mode, l.adjudicated, {_STATE} FROM all_current_labels l
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
-        WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '') ORDER BY l.item_id, l.annotator"""
+        WHERE l.round = 0 AND {DECIDED} ORDER BY l.item_id, l.annotator"""
     )
     by_item: dict[str, dict[str, tuple[str, str, LabelState]]] = {}
     adjudicated: dict[str, dict[str, tuple[str, str, LabelState]]] = {}
@@ -118,8 +118,8 @@ def audit_records(study: Study, tasks: Mapping[str, TaskDefinition], judge: str 
     seen = dict(study.rows(
         f"""SELECT i.task, count(*) FROM all_current_labels l JOIN current_items i USING (item_id)
         LEFT JOIN all_blind_labels b USING (item_id, annotator, round, adjudicated)
-        WHERE (l.value IS NOT NULL OR l.cannot_judge <> '') AND l.{NOT_PRACTICE}
-            AND (b.item_id IS NULL OR (b.value IS NULL AND b.cannot_judge = '')) GROUP BY i.task"""
+        WHERE {decided_of("l")} AND l.{NOT_PRACTICE}
+            AND (b.item_id IS NULL OR NOT {decided_of("b")}) GROUP BY i.task"""
     ))  # fmt: skip
     return [
         TaskRecords(
@@ -172,7 +172,7 @@ def blind_labels(study: Study) -> dict[str, BlindLabels]:
     rows = study.rows(
         f"""SELECT l.item_id, l.annotator, l.draw_id, l.adjudicated, {_STATE} FROM all_blind_labels l
         JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id, content_hash)
-        WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '') ORDER BY l.item_id, l.annotator"""
+        WHERE l.round = 0 AND {DECIDED} ORDER BY l.item_id, l.annotator"""
     )
     labels: dict[str, BlindLabels] = {}
     for item_id, annotator, draw_id, adjudicated, *columns in rows:

@@ -10,6 +10,7 @@ from typing import Any
 
 from judges.collect import slices_of_verdicts, verdict_slices
 from store.errors import UsageError
+from store.events import DECIDED
 from store.records import digest
 from store.study import Study, now
 
@@ -101,7 +102,7 @@ def freeze(
 def labels_for_estimates(study: Study) -> int:
     """Labels that may enter a number: all but those of draws of other streams."""
     count: int = study.rows(
-        """SELECT count(*) FROM all_current_labels WHERE (value IS NOT NULL OR cannot_judge <> '') AND round = 0
+        f"""SELECT count(*) FROM all_current_labels WHERE {DECIDED} AND round = 0
             AND draw_id NOT IN (SELECT draw_id FROM draws WHERE stream <> 'estimate')"""
     )[0][0]
     return count
@@ -146,8 +147,8 @@ def excluded_items(study: Study, plan: FrozenPlan | None) -> set[str]:
 def labelled_items(study: Study) -> dict[str, int]:
     """Items with a blind label given for an estimate, by task."""
     return dict(study.rows(
-        """SELECT i.task, count(DISTINCT l.item_id) FROM all_blind_labels l JOIN current_items i USING (item_id)
-        WHERE l.round = 0 AND (l.value IS NOT NULL OR l.cannot_judge <> '')
+        f"""SELECT i.task, count(DISTINCT l.item_id) FROM all_blind_labels l JOIN current_items i USING (item_id)
+        WHERE l.round = 0 AND {DECIDED}
             AND l.draw_id NOT IN (SELECT draw_id FROM draws WHERE stream <> 'estimate') GROUP BY i.task"""
     ))  # fmt: skip
 

@@ -18,7 +18,7 @@ from judges.drawing import REVEALS, MadeDraw, Wish
 from judges.made_draws import MADE_BY
 from store.draws import Draw, DrawnItem, add_draw, drawn_items, list_draws
 from store.errors import UsageError
-from store.events import NOT_PRACTICE, PRACTICE
+from store.events import DECIDED, NOT_PRACTICE, PRACTICE
 from store.items import judges, systems
 from store.study import Study, now
 
@@ -55,7 +55,7 @@ def draw_check(study: Study, wish: Wish, created_by: str) -> MadeDraw:
     marks = ", ".join("?" for _ in tasks)
     rows = study.rows(
         f"""SELECT DISTINCT l.item_id FROM current_labels l JOIN current_items i USING (item_id, content_hash)
-        WHERE l.round = 0 AND l.kind <> 'import' AND (l.value IS NOT NULL OR l.cannot_judge <> '')
+        WHERE l.round = 0 AND l.kind <> 'import' AND {DECIDED}
             AND i.task IN ({marks})
             AND (? = '' OR i.system = ?) AND l.item_id NOT IN (SELECT item_id FROM first_exposures)""",
         [*tasks, wish.system, wish.system],

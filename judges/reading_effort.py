@@ -10,6 +10,7 @@ from statistics import fmean, variance
 
 from judges.calibration.planner import CHARACTERS_PER_SECOND, Effort
 from judges.draw_frame import FrameItem
+from store.events import DECIDED
 from store.study import Study
 
 SECONDS_A_LABEL = 30.0
@@ -79,7 +80,7 @@ def measured_pace(study: Study, tasks: set[str], characters: dict[str, int] | No
                 PARTITION BY annotator, group_key ORDER BY first_clock) = 1 AS opens
             FROM (SELECT item_id, annotator, sum(active_ms) AS ms, min(clock) AS first_clock FROM label_events
                 WHERE round = 0 GROUP BY item_id, annotator HAVING sum(active_ms) > 0
-                    AND bool_or(kind = 'label' AND (value IS NOT NULL OR cannot_judge <> '')))
+                    AND bool_or(kind = 'label' AND {DECIDED}))
             JOIN (SELECT item_id, task, group_key FROM current_items) USING (item_id))
         WHERE task IN ({marks})""",
         list(tasks),

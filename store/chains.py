@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from store.events import Event, EventDraft, Mode, seal
+from store.events import DECIDED, Event, EventDraft, Mode, seal
 from store.journal import Entry
 
 
@@ -86,7 +86,7 @@ def _load_heads(connection: Any, copy_id: str) -> dict[str, tuple[int, str]]:
 
 def _load_exposures(connection: Any) -> dict[tuple[str, str], Mode]:
     rows = connection.execute(
-        """SELECT annotator, item_id, kind, policy, value IS NOT NULL OR cannot_judge <> '', mode FROM label_events
+        f"""SELECT annotator, item_id, kind, policy, {DECIDED}, mode FROM label_events
         WHERE kind = 'reveal' OR (kind = 'import' AND mode <> 'blind') ORDER BY clock, copy_id, annotator, seq"""
     ).fetchall()
     exposures: dict[tuple[str, str], Mode] = {}

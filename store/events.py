@@ -35,6 +35,11 @@ DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
 """SQL: a label that is given, or "cannot judge"; not what was skipped, cleared or only marked."""
 
 
+def decided_of(table: str) -> str:
+    """`DECIDED` of one of several tables of labels in a query."""
+    return f"({table}.value IS NOT NULL OR {table}.cannot_judge <> '')"
+
+
 @dataclass(frozen=True, slots=True)
 class EventDraft:
     """What a person did, before the store gives it its place in the chain and its mode.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from store.chains import now
 from store.errors import InputError, NotWrittenError, SaveError
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.files import not_written, sha256_of
 from store.records import MAY_HOLD_VERDICTS, Problem, Record, canonical_json
 from store.staging import STAGES, load_stages, stage, staging_folder
@@ -223,7 +223,7 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
     report.stale_labels = connection.execute(
         f"""SELECT count(DISTINCT (l.item_id, l.annotator, l.round)) FROM current_labels l
         JOIN stage_fate f USING (item_id) WHERE f.content_changed AND f.fate = 'changed' AND {NOT_PRACTICE}
-            AND (l.value IS NOT NULL OR l.cannot_judge <> '')"""
+            AND {DECIDED}"""
     ).fetchone()[0]
     if doubled := sum(tally.rejected for tally in report.items.values()):
         report.problems.append(_doubled(doubled, "items", "content"))

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from store.call_log import line_of
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.items import ITEM_COLUMNS, VERDICT_COLUMNS, StoredItem, item_of_row, verdict_of_row
 from store.judged_rows import Judged, line_members, put, row_of, text_of
 from store.paid_calls import JUDGE, PUT, REQUEST, RUN, RUN_END, VERDICT, put_requests
@@ -26,7 +26,7 @@ Which = Literal["all", "drawn", "labelled"]
 _LOG = "4MB"
 
 _LABELLED = f"""SELECT item_id FROM all_current_labels
-    WHERE (value IS NOT NULL OR cannot_judge <> '') AND {NOT_PRACTICE}"""
+    WHERE {DECIDED} AND {NOT_PRACTICE}"""
 _WHICH: Mapping[str, str] = {
     "all": "",
     "drawn": "AND item_id IN (SELECT item_id FROM draw_items)",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.records import canonical_json, digest
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def task_versions(study: Study, task: str) -> list[TaskVersion]:
     rows = study.rows(
         f"""WITH given AS (
             SELECT rubric_version, count(*) AS labels FROM current_labels
-            WHERE (value IS NOT NULL OR cannot_judge <> '') AND {NOT_PRACTICE} GROUP BY rubric_version)
+            WHERE {DECIDED} AND {NOT_PRACTICE} GROUP BY rubric_version)
         SELECT version, definition, added_at::VARCHAR, coalesce(labels, 0) FROM tasks
         LEFT JOIN given ON rubric_version = version WHERE task = ? ORDER BY added_at, tasks.rowid""",
         [task],

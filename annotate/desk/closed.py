@@ -13,6 +13,7 @@ from judges.calibration.sampling import is_never_shown
 from judges.settled import is_explained, practised_items
 from store.draws import Draw, list_draws
 from store.errors import UsageError
+from store.events import DECIDED
 from store.study import Study, now
 
 LEAD = "lead"
@@ -39,9 +40,9 @@ def open_queue(study: Study, annotator: str) -> OpenQueue | None:
     from annotate.desk.opening import task_definitions
 
     rows = study.rows(
-        """WITH mine AS (
+        f"""WITH mine AS (
             SELECT item_id, content_hash, draw_id FROM current_labels
-            WHERE annotator = ? AND round = 0 AND (value IS NOT NULL OR cannot_judge <> ''))
+            WHERE annotator = ? AND round = 0 AND {DECIDED})
         SELECT d.draw_id, count(m.item_id), count(*) FROM draws d JOIN draw_items USING (draw_id)
         JOIN current_items i USING (item_id)
         LEFT JOIN mine m ON m.item_id = i.item_id AND m.content_hash = i.content_hash

@@ -19,6 +19,7 @@ from judges.made_draws import find_draw as named_draw
 from judges.settled import is_practice, not_to_practise, practised_items
 from store.draws import Draw, DrawnItem, RevealPolicy, add_draw, drawn_items, list_draws
 from store.errors import UsageError
+from store.events import DECIDED
 from store.study import Study, now
 from store.tasks import current_tasks
 
@@ -135,9 +136,9 @@ def items_for(study: Study, draw: Draw, task: str, annotator: str) -> Sequence[D
 def labelled_items(study: Study, annotator: str, round_number: int) -> set[str]:
     """Items a person has labelled in a round, on their current content."""
     rows = study.rows(
-        """SELECT item_id FROM current_labels JOIN (SELECT item_id, content_hash FROM current_items)
+        f"""SELECT item_id FROM current_labels JOIN (SELECT item_id, content_hash FROM current_items)
             USING (item_id, content_hash)
-        WHERE annotator = ? AND round = ? AND (value IS NOT NULL OR cannot_judge <> '')""",
+        WHERE annotator = ? AND round = ? AND {DECIDED}""",
         [annotator, round_number],
     )
     return {row[0] for row in rows}

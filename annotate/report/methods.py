@@ -18,7 +18,7 @@ from judges.calibration.checks import NO_MORE_THAN
 from judges.calibration.plain_words import FIRST_ANSWER
 from judges.calibration.statistic import Statistic
 from store.draws import list_draws
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.safe_text import safe_line
 
 _LIBRARIES = ("duckdb", "numpy", "scipy", "krippendorff")
@@ -152,7 +152,7 @@ def _dropped(dropped: Dropped) -> str:
 def _stale(facts: Facts) -> int:
     count_of: int = facts.study.rows(
         f"""SELECT count(*) FROM current_labels l JOIN current_items i USING (item_id)
-        WHERE {NOT_PRACTICE} AND l.content_hash <> i.content_hash AND (l.value IS NOT NULL OR l.cannot_judge <> '')"""
+        WHERE {NOT_PRACTICE} AND l.content_hash <> i.content_hash AND {DECIDED}"""
     )[0][0]
     return count_of
 

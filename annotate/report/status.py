@@ -9,7 +9,7 @@ from annotate.report.words import count
 from judges.made_draws import extended
 from judges.settled import Tally, tallies
 from store.draws import list_draws
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.items import count_items, judges, systems
 from store.shards import waiting_shards, waiting_words
 from store.study import Study
@@ -59,7 +59,7 @@ def _count(study: Study, draw_id: str) -> int:
 def _labels_from_files(study: Study) -> dict[str, int]:
     """Decided labels by annotator that came with imported files; a gold label of a file is nobody's."""
     rows = study.rows(
-        """SELECT annotator, count(*) FROM file_labels WHERE value IS NOT NULL OR cannot_judge <> ''
+        f"""SELECT annotator, count(*) FROM file_labels WHERE {DECIDED}
         GROUP BY annotator ORDER BY annotator"""
     )
     return {name or "nobody named": number for name, number in rows}
@@ -67,17 +67,16 @@ def _labels_from_files(study: Study) -> dict[str, int]:
 
 def _annotators(study: Study) -> dict[str, dict[str, int]]:
     """What each person said; of practice only how much there is of it, and what is flagged for the lead."""
-    decided = "(l.value IS NOT NULL OR l.cannot_judge <> '')"
     rows = study.rows(
         f"""SELECT l.annotator,
-            count(*) FILTER (WHERE {decided} AND {NOT_PRACTICE}) AS labelled,
+            count(*) FILTER (WHERE {DECIDED} AND {NOT_PRACTICE}) AS labelled,
             count(*) FILTER (WHERE l.cannot_judge <> '' AND {NOT_PRACTICE}) AS cannot_judge,
             count(*) FILTER (WHERE l.skipped AND {NOT_PRACTICE}) AS skipped,
             count(*) FILTER (WHERE l.flagged) AS flagged,
             count(*) FILTER (WHERE l.content_hash <> i.content_hash AND {NOT_PRACTICE}) AS stale,
             count(*) FILTER (
-                WHERE l.value IS NULL AND l.cannot_judge = '' AND l.parts <> '{{}}' AND {NOT_PRACTICE}) AS half_given,
-            count(*) FILTER (WHERE {decided} AND NOT {NOT_PRACTICE}) AS practice
+                WHERE NOT {DECIDED} AND l.parts <> '{{}}' AND {NOT_PRACTICE}) AS half_given,
+            count(*) FILTER (WHERE {DECIDED} AND NOT {NOT_PRACTICE}) AS practice
         FROM current_labels l LEFT JOIN (SELECT item_id, content_hash FROM current_items) i USING (item_id)
         GROUP BY l.annotator ORDER BY l.annotator"""
     )

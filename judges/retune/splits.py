@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from store.draws import drawn_items, list_draws
 from store.errors import NotEnoughError, UsageError
-from store.events import NOT_PRACTICE
+from store.events import DECIDED, NOT_PRACTICE
 from store.records import digest
 from store.splits import (
     PARTS,
@@ -182,7 +182,7 @@ def _rows(study: Study, task: str, column: str) -> list[_Row]:
         f"""SELECT i.item_id, i.cluster_key, i.group_key, i.pair_key, i.content_hash, i.system,
             coalesce(v.label, ''), i.item_id IN (
                 SELECT item_id FROM all_blind_labels
-                WHERE (value IS NOT NULL OR cannot_judge <> '') AND {NOT_PRACTICE}),
+                WHERE {DECIDED} AND {NOT_PRACTICE}),
             coalesce(json_extract_string(i.slices, ?), '')
         FROM current_items i LEFT JOIN (
             SELECT item_id, content_hash, min_by(label, (position, judge_id)) AS label FROM verdicts
