@@ -27,6 +27,8 @@ Result = TypeVar("Result")
 LEAN_MEMORY = "32MB"
 """For queries whose result is columns; one that cannot do with so little is given what there is."""
 
+_BULK_MEMORY, _BULK_MEMORY_OF_THREAD = 128, 64
+"""Megabytes for a merge of any size."""
 _LOG_LIMIT = "SET GLOBAL wal_autocheckpoint = '{}'"
 _PATIENCE_S = 10.0
 """How long another program may hold the file while it is opened anew, such as one that copies it."""
@@ -78,9 +80,9 @@ class Database:
             cursor.close()
             self._reading.discard(cursor)
 
-    def rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """All rows of a query."""
-        with self.cursor() as cursor, private_umask():
+    def rows(self, query: str, parameters: Sequence[Any], *, lean: bool = False) -> list[tuple[Any, ...]]:
+        """All rows of a query; lean, as of many pages of a table, with few of the file's blocks in memory."""
+        with self.cursor() as cursor, private_umask(), self._lean_memory(cursor) if lean else contextlib.nullcontext():
             return self.roomy(cursor, lambda: cursor.execute(query, list(parameters)).fetchall())
 
     def columns(self, query: str, parameters: Sequence[Any]) -> dict[str, Any]:
@@ -159,6 +161,19 @@ class Database:
         finally:
             with self._limits:
                 self._roomy -= 1
+
+    @contextlib.contextmanager
+    def bounded(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Memory for bulk work inside the block, the rest on disk; the writer's, within `all_memory`."""
+        row = connection.execute("SELECT current_setting('threads')").fetchone()
+        megabytes = _BULK_MEMORY + _BULK_MEMORY_OF_THREAD * int(row[0] if row else 1)
+        try:
+            with self._limits:
+                connection.execute(f"SET memory_limit = '{megabytes}MB'")
+            yield
+        finally:
+            with self._limits:
+                self._give_memory(connection)
 
     def _give_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
         insist(lambda: connection.execute(f"SET memory_limit = '{self._usual_memory}'"))

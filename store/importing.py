@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -150,8 +151,10 @@ def _merge_into(
 ) -> None:
     import_id = secrets.token_hex(8)
     records = [_import_record(file, import_id, at) for file in files]
+    before = copy.deepcopy(report)
 
     def work(connection: Any) -> None:
+        vars(report).update(vars(copy.deepcopy(before)))  # it may be the second try
         load_stages(connection, staged)
         _merge(connection, import_id, report, sampled)
         if not skip_bad and any(problem.fatal for problem in report.problems):
@@ -165,7 +168,7 @@ def _merge_into(
         for kind in STAGES:
             connection.execute(f"DROP TABLE temp.stage_{kind}")
 
-    study.change(work, [*tasks, *records])
+    study.change(work, [*tasks, *records], bulk=True)
 
 
 def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from store.ordered import Wide, ordered_rows
 from store.records import VerdictRecord
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ VERDICT_COLUMNS = (
     "item_id, content_hash, judge_id, label, parts, failure, raw, route, repetition, score, confidence,"
     " confidence_source, rationale, position, model_returned, tokens_in, tokens_out, cost"
 )
+
+_CURRENT = """items i ANTI JOIN (SELECT item_id, version FROM items WHERE version > 0) newer
+    ON newer.item_id = i.item_id AND newer.version > i.version"""
+"""What `current_items` is, for who needs the row ids, which a view has not."""
+
+ITEM_ROWS = Wide("i", "items", ITEM_COLUMNS, "hash(item_id, version)")
+VERDICT_ROWS = Wide("v", "verdicts", VERDICT_COLUMNS, "hash(verdict_id, content_hash)")
 
 
 def item_of_row(row: tuple[Any, ...]) -> StoredItem:
@@ -206,17 +214,42 @@ def stream_scored(
     Args:
         judge: several are given only if no two of them judged the same task.
     """
-    items = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
-    verdicts = ", ".join(f"v.{name.strip()}" for name in VERDICT_COLUMNS.split(","))
-    query = f"""SELECT {items}, {verdicts} FROM current_items i
-        LEFT JOIN (SELECT v.* FROM verdicts v JOIN judges j USING (judge_id)
+    order = f"""SELECT i.rowid AS i, hash(i.item_id, i.version) AS i_key,
+            coalesce(v.place, -1) AS v, coalesce(v.key, 0) AS v_key
+        FROM {_CURRENT} LEFT JOIN (
+            SELECT v.rowid AS place, hash(verdict_id, content_hash) AS key, item_id, content_hash, position
+            FROM verdicts v JOIN judges j USING (judge_id)
             WHERE j.name IN (SELECT unnest(?::VARCHAR[])) AND v.repetition = 0) v
         ON v.item_id = i.item_id AND v.content_hash = i.content_hash
         WHERE i.system = ? ORDER BY v.position IS NULL, v.position, i.position, i.item_id"""
-    width = len(ITEM_COLUMNS.split(","))
-    for row in study.stream(query, [[judge] if isinstance(judge, str) else list(judge), system]):
-        verdict = verdict_of_row(row[width:]) if row[width] is not None else None
-        yield item_of_row(row[:width]), verdict
+    names = [judge] if isinstance(judge, str) else list(judge)
+    for item, verdict in ordered_rows(study, order, [names, system], (ITEM_ROWS, VERDICT_ROWS)):
+        if item is not None:
+            yield item_of_row(item), verdict_of_row(verdict) if verdict else None
+
+
+def stream_with_verdicts(study: Study) -> Iterator[tuple[StoredItem, list[StoredVerdict]]]:
+    """All items in stable order (system, task, the benchmark's own order), each with all verdicts on it."""
+    order = f"""SELECT i.rowid AS i, hash(i.item_id, i.version) AS i_key,
+            coalesce(v.place, -1) AS v, coalesce(v.key, 0) AS v_key
+        FROM {_CURRENT} LEFT JOIN (
+            SELECT v.rowid AS place, hash(verdict_id, content_hash) AS key, item_id, content_hash, name, repetition
+            FROM verdicts v LEFT JOIN judges j USING (judge_id)) v
+        ON v.item_id = i.item_id AND v.content_hash = i.content_hash
+        ORDER BY i.system, i.task, i.position, i.item_id, v.name, v.repetition, v.place"""
+    names = dict(study.rows("SELECT judge_id, name FROM judges"))
+    current: StoredItem | None = None
+    found: list[StoredVerdict] = []
+    for item, verdict in ordered_rows(study, order, [], (ITEM_ROWS, VERDICT_ROWS)):
+        if item is not None and (current is None or item[0] != current.item_id):
+            if current is not None:
+                yield current, found
+            current, found = item_of_row(item), []
+        if verdict is not None:
+            record = verdict_of_row(verdict)
+            found.append(StoredVerdict(names[record.judge_id], record))
+    if current is not None:
+        yield current, found
 
 
 def facts_of(study: Study, system: str) -> dict[str, dict[str, Any]]:

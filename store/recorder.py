@@ -70,10 +70,13 @@ class Recorder:
             except duckdb.Error as error:
                 self._recover(error)
 
-    def change(self, work: Callable[[Any], None], entries: Sequence[Entry]) -> None:
+    def change(self, work: Callable[[Any], None], entries: Sequence[Entry], *, bulk: bool = False) -> None:
         """Run `work(connection)` and take note of it with `entries`, all in one transaction.
 
         The journal follows the commit: should it refuse, or the program die, the next opening writes it from the study.
+
+        Args:
+            bulk: bounded memory will do, as a rule; where it does not, `work` is run again with all there is.
 
         Raises:
             OverreadError, duckdb.Error: nothing was changed.
@@ -88,7 +91,8 @@ class Recorder:
 
         try:
             with self._database.all_memory(connection):
-                in_transaction(connection, whole)
+                if not bulk or not self._done_bounded(whole):
+                    in_transaction(connection, whole)
         except duckdb.FatalException:
             self._database.reopen()
             if not {entry.event_id for entry in entries} <= known_ids(self._database.connection):
@@ -96,6 +100,18 @@ class Recorder:
         with contextlib.suppress(SaveError):
             self._journal.append(entries)
         self._checkpoint()
+
+    def _done_bounded(self, whole: Callable[[], None]) -> bool:
+        """Whether a transaction came to its end with little memory."""
+        from store.engine import duckdb
+
+        connection = self._database.connection
+        try:
+            with self._database.bounded(connection):
+                in_transaction(connection, whole)
+        except duckdb.OutOfMemoryException:
+            return False
+        return True
 
     def _checkpoint(self) -> None:
         """Fold the log into the file; on a full disk the log keeps what it has and nothing is lost."""

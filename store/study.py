@@ -136,9 +136,9 @@ class Study:
         """A reader of its own: one a thread, never shared."""
         return self._database.cursor()
 
-    def rows(self, query: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query, read on a cursor of its own."""
-        return self._database.rows(query, parameters)
+    def rows(self, query: str, parameters: Sequence[Any] = (), *, lean: bool = False) -> list[tuple[Any, ...]]:
+        """All rows of a query, read on a cursor of its own; lean where the study is read page by page."""
+        return self._database.rows(query, parameters, lean=lean)
 
     def columns(self, query: str, parameters: Sequence[Any] = ()) -> dict[str, Any]:
         """The columns of a query's result by name, as NumPy arrays: a million rows without a million objects.
@@ -171,8 +171,11 @@ class Study:
         entries = [Entry.of(record) for record in records]
         self.writer.do(lambda _: self._write(entries))
 
-    def change(self, work: Callable[[Any], None], records: Sequence[Mapping[str, Any]]) -> None:
+    def change(self, work: Callable[[Any], None], records: Sequence[Mapping[str, Any]], *, bulk: bool = False) -> None:
         """Run `work(connection)` and note it in the journal with `records`: all or nothing; labels overtake it.
+
+        Args:
+            bulk: try with bounded memory first; `work` may be run twice then.
 
         Raises:
             OverreadError: what `work` raises, or the disk is full or damaged; nothing was changed.
@@ -184,7 +187,7 @@ class Study:
             begun.set()
             self._finish_earlier()
             with told(self.path):
-                self._recorder.change(work, entries)
+                self._recorder.change(work, entries, bulk=bulk)
 
         change = self.writer.submit(guarded, urgent=False)
         try:

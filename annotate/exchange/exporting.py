@@ -15,7 +15,7 @@ from annotate.exchange.flat import COLUMNS, row_of_entry
 from annotate.exchange.own_exports import MARK, VERSION
 from judges.gate.full_run import forced_judges
 from store.files import write_atomically
-from store.items import ITEM_COLUMNS, VERDICT_COLUMNS, StoredItem, StoredVerdict, item_of_row, verdict_of_row
+from store.items import StoredItem, StoredVerdict, stream_with_verdicts
 from store.study import Study
 
 BOM = "\ufeff"
@@ -53,34 +53,11 @@ def export_csv(study: Study, path: Path, *, excel: bool = False) -> int:
     return count
 
 
-def items_with_verdicts(study: Study) -> Iterator[tuple[StoredItem, list[StoredVerdict]]]:
-    """All items in stable order (system, task, the benchmark's own order), each with all verdicts on it."""
-    items = ", ".join(f"i.{name.strip()}" for name in ITEM_COLUMNS.split(","))
-    verdicts = ", ".join(f"v.{name.strip()}" for name in VERDICT_COLUMNS.split(","))
-    width = len(ITEM_COLUMNS.split(","))
-    current: StoredItem | None = None
-    found: list[StoredVerdict] = []
-    for row in study.stream(
-        f"""SELECT {items}, {verdicts}, j.name FROM current_items i
-        LEFT JOIN verdicts v ON v.item_id = i.item_id AND v.content_hash = i.content_hash
-        LEFT JOIN judges j ON j.judge_id = v.judge_id
-        ORDER BY i.system, i.task, i.position, i.item_id, j.name, v.repetition"""
-    ):
-        if current is None or row[0] != current.item_id:
-            if current is not None:
-                yield current, found
-            current, found = item_of_row(row[:width]), []
-        if row[width] is not None:
-            found.append(StoredVerdict(row[-1], verdict_of_row(row[width:-1])))
-    if current is not None:
-        yield current, found
-
-
 def _items_with_labels(study: Study) -> Iterator[tuple[StoredItem, list[StoredVerdict], list[LabelEntry]]]:
     """Items with verdicts and labels; both come in one order, so that memory holds one item and not the study."""
     labels = groupby(label_entries(study), key=lambda entry: entry.item_id)
     item_id, entries = next(labels, ("", iter(())))
-    for item, verdicts in items_with_verdicts(study):
+    for item, verdicts in stream_with_verdicts(study):
         if item.item_id == item_id:
             yield item, verdicts, list(entries)
             item_id, entries = next(labels, ("", iter(())))

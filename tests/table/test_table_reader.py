@@ -60,6 +60,16 @@ def test_one_id_for_two_rows_is_refused_with_both_lines(tmp_path: Path) -> None:
     assert (problem.line, "line 3" in problem.what) == (5, True)
 
 
+def test_rows_without_an_id_that_show_the_same_are_refused_with_the_column_that_would_tell_them_apart(
+    tmp_path: Path,
+) -> None:
+    values = [{name: value for name, value in one.items() if name != "item_id"} for one in rows()]
+    found = read_values(tmp_path, [*values, {**values[2], "other": "x"}])
+    (problem,) = found.fatal
+    assert (problem.line, problem.remedy) == (5, "give every row an id of its own, in a column item_id")
+    assert "shows the same as line 3" in problem.what
+
+
 def test_the_system_is_no_part_of_what_pairs_two_systems(tmp_path: Path) -> None:
     values = [row(0, system="Mem0"), row(0, "fail", "fail", system="Zep")]
     found = read_values(tmp_path, values)

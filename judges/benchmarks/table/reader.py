@@ -158,8 +158,11 @@ class _Reading:
         if known.says == _fingerprint(item):
             what = f"this row is the same as the one of line {known.line} and was read once"
             return Problem(str(path), row.line, row.column, what, "nothing, or delete it", fatal=False)
-        what = f"this row has the id of line {known.line} and says something else"
-        return Problem(str(path), row.line, row.column, what, "give every row an id of its own")
+        columns = self.plan.columns
+        named = bool(self.plan.key or columns.text(row, "item_id"))
+        what = f"this row {'has the id of' if named else 'shows the same as'} line {known.line} and says something else"
+        remedy = "give every row an id of its own" + ("" if named else f", in a column {columns.of['item_id']}")
+        return Problem(str(path), row.line, row.column, what, remedy)
 
     def _introduce(self, built: Built) -> Iterator[Record]:
         if built.item.system not in self.systems:
