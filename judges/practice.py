@@ -113,9 +113,9 @@ def practice_order(candidates: Iterable[Candidate], n: int, seed: int) -> list[s
         by_label[one.label].append(one)
     turns = list(by_label.values())
     rng.shuffle(turns)
-    for group in turns:
+    for number, group in enumerate(turns):
         rng.shuffle(group)
-        _best_last(group)
+        _best_last(group, hard_first=bool(number % 2))
     chosen: dict[str, str] = {}
     while turns and len(chosen) < n:
         for group in turns:
@@ -130,11 +130,11 @@ def practice_order(candidates: Iterable[Candidate], n: int, seed: int) -> list[s
     return items
 
 
-def _best_last(group: list[Candidate]) -> None:
+def _best_last(group: list[Candidate], *, hard_first: bool) -> None:
     turns: Counter[tuple[bool, bool, bool]] = Counter()
     rank: dict[str, tuple[bool, bool, int, bool]] = {}
     for one in group:
         kind = (one.used, one.noted, one.hard)
-        rank[one.item_id] = (one.used, not one.noted, turns[kind], one.hard)
+        rank[one.item_id] = (one.used, not one.noted, turns[kind], one.hard != hard_first)
         turns[kind] += 1
     group.sort(key=lambda one: rank[one.item_id], reverse=True)

@@ -31,13 +31,14 @@ PRACTICE = -1
 """The round of labels given for practice. Numbers rest on round 0, self-consistency on the repeats above it."""
 NOT_PRACTICE = f"round <> {PRACTICE}"
 """SQL: a label that is not for practice; for readers that take more than round 0."""
-DECIDED = "(value IS NOT NULL OR cannot_judge <> '')"
+_DECIDED = "({0}value IS NOT NULL OR {0}cannot_judge <> '')"
+DECIDED = _DECIDED.format("")
 """SQL: a label that is given, or "cannot judge"; not what was skipped, cleared or only marked."""
 
 
 def decided_of(table: str) -> str:
     """`DECIDED` of one of several tables of labels in a query."""
-    return f"({table}.value IS NOT NULL OR {table}.cannot_judge <> '')"
+    return _DECIDED.format(f"{table}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,9 @@ from store.staging import STAGES, load_stages, stage, staging_folder
 if TYPE_CHECKING:
     from store.study import Study
 
+_MERGED_AT_ONCE = 20_000
+"""Staged rows that are put in order and inserted together."""
+
 
 @dataclass
 class Tally:
@@ -215,14 +218,16 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
         "SELECT task, fate, count(*) FROM stage_fate GROUP BY ALL ORDER BY ALL"
     ).fetchall():
         setattr(report.items.setdefault(task, Tally()), fate, count)
-    connection.execute(
+    _insert_by_pages(
+        connection, "items",
         """INSERT INTO items
         SELECT s.item_id, f.version, s.content_hash, s.meta_hash, s.task, s.system, s.natural_key, s.pair_key,
             s.cluster_key, s.group_key, s.slices, s.weight, s.payload, s.texts, s.extra, s.position, ?
-        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid WHERE f.fate IN ('new', 'changed') OR f.renewed
+        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid
+        WHERE (f.fate IN ('new', 'changed') OR f.renewed) AND s.rowid BETWEEN ? AND ? AND f.place BETWEEN ? AND ?
         ORDER BY s.position""",
-        [import_id],
-    )
+        import_id,
+    )  # fmt: skip
     report.stale_labels = connection.execute(
         f"""SELECT count(DISTINCT (l.item_id, l.annotator, l.round)) FROM current_labels l
         JOIN stage_fate f USING (item_id) WHERE f.content_changed AND f.fate = 'changed' AND {NOT_PRACTICE}
@@ -243,6 +248,14 @@ def _keep_what_verdicts_changed(connection: Any) -> None:
             AND c.weight = s.weight AND json_merge_patch(c.extra, ?) = json_merge_patch(s.extra, ?)""",
         [nothing, nothing],
     )
+
+
+def _insert_by_pages(connection: Any, kind: str, insert: str, import_id: str) -> None:
+    """Take over what was staged of a kind, some thousand rows at a time: an order or a join of all fills the memory."""
+    first, last = connection.execute(f"SELECT min(rowid), max(rowid) FROM stage_{kind}").fetchone()
+    for start in range(first, last + 1, _MERGED_AT_ONCE) if first is not None else ():
+        end = start + _MERGED_AT_ONCE - 1
+        connection.execute(insert, [import_id, start, end, start, end])
 
 
 def _doubled(count: int, things: str, what: str) -> Problem:
@@ -276,15 +289,17 @@ def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> No
     ).fetchall():
         setattr(report.verdicts, fate, getattr(report.verdicts, fate) + count)
         doubled += count if twice else 0
-    connection.execute(
+    _insert_by_pages(
+        connection, "verdicts",
         """INSERT INTO verdicts
         SELECT s.verdict_id, s.verdict_hash, s.item_id, s.content_hash, s.judge_id, s.repetition, s.label, s.parts,
             s.failure, s.raw, s.route, s.score, s.confidence, s.confidence_source, s.rationale, s.position,
             s.model_returned, s.tokens_in, s.tokens_out, s.cost, ?
-        FROM stage_verdicts s JOIN stage_answers a ON a.place = s.rowid WHERE a.fate IN ('new', 'changed')
+        FROM stage_verdicts s JOIN stage_answers a ON a.place = s.rowid
+        WHERE a.fate IN ('new', 'changed') AND s.rowid BETWEEN ? AND ? AND a.place BETWEEN ? AND ?
         ORDER BY s.position""",
-        [import_id],
-    )
+        import_id,
+    )  # fmt: skip
     if doubled:
         report.problems.append(_doubled(doubled, "verdicts", "answers"))
     if changed := report.verdicts.rejected - doubled:

@@ -213,6 +213,9 @@ def stream_scored(
 
     Args:
         judge: several are given only if no two of them judged the same task.
+
+    Raises:
+        OverreadError: rows were moved while they were read.
     """
     order = f"""SELECT i.rowid AS i, hash(i.item_id, i.version) AS i_key,
             coalesce(v.place, -1) AS v, coalesce(v.key, 0) AS v_key
@@ -223,21 +226,30 @@ def stream_scored(
         ON v.item_id = i.item_id AND v.content_hash = i.content_hash
         WHERE i.system = ? ORDER BY v.position IS NULL, v.position, i.position, i.item_id"""
     names = [judge] if isinstance(judge, str) else list(judge)
-    for item, verdict in ordered_rows(study, order, [names, system], (ITEM_ROWS, VERDICT_ROWS)):
+    items = ITEM_ROWS._replace(where="system = ?", parameters=(system,))
+    verdicts = VERDICT_ROWS._replace(
+        where="repetition = 0 AND judge_id IN (FROM judges SELECT judge_id WHERE list_contains(?::VARCHAR[], name))",
+        parameters=(names,),
+    )
+    for item, verdict in ordered_rows(study, order, [names, system], (items, verdicts)):
         if item is not None:
             yield item_of_row(item), verdict_of_row(verdict) if verdict else None
 
 
 def stream_with_verdicts(study: Study) -> Iterator[tuple[StoredItem, list[StoredVerdict]]]:
-    """All items in stable order (system, task, the benchmark's own order), each with all verdicts on it."""
+    """All items in stable order (system, task, the benchmark's own order), each with all verdicts on it.
+
+    Raises:
+        OverreadError: rows were moved while they were read.
+    """
     order = f"""SELECT i.rowid AS i, hash(i.item_id, i.version) AS i_key,
             coalesce(v.place, -1) AS v, coalesce(v.key, 0) AS v_key
         FROM {_CURRENT} LEFT JOIN (
             SELECT v.rowid AS place, hash(verdict_id, content_hash) AS key, item_id, content_hash, name, repetition
-            FROM verdicts v LEFT JOIN judges j USING (judge_id)) v
+            FROM verdicts v JOIN judges j USING (judge_id)) v
         ON v.item_id = i.item_id AND v.content_hash = i.content_hash
         ORDER BY i.system, i.task, i.position, i.item_id, v.name, v.repetition, v.place"""
-    names = dict(study.rows("SELECT judge_id, name FROM judges"))
+    names: dict[str, str] = {}
     current: StoredItem | None = None
     found: list[StoredVerdict] = []
     for item, verdict in ordered_rows(study, order, [], (ITEM_ROWS, VERDICT_ROWS)):
@@ -247,6 +259,8 @@ def stream_with_verdicts(study: Study) -> Iterator[tuple[StoredItem, list[Stored
             current, found = item_of_row(item), []
         if verdict is not None:
             record = verdict_of_row(verdict)
+            if record.judge_id not in names:
+                names = dict(study.rows("SELECT judge_id, name FROM judges"))
             found.append(StoredVerdict(names[record.judge_id], record))
     if current is not None:
         yield current, found

@@ -1,6 +1,7 @@
 """Wide rows in an order, so that memory holds a page of them: the order is found on narrow columns, row ids among them.
 
-A sort of whole rows, as of items with their payload, would hold the study in memory.
+A sort of whole rows, as of items with their payload, would hold the study in memory. Rows are read in pages of
+`PAGE`; where they lie all over the file, of `SCATTERED_PAGE`.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
 Row = tuple[Any, ...]
 
 PAGE = 4096
-SCATTERED_PAGE = 16 * PAGE
+SCATTERED_PAGE = 8 * PAGE
 """Rows that lie all over the file take a pass over the table for each page, so that pages are fewer and larger."""
-_GAP, _MOST_SPANS = 512, 16
-"""Rows to read over rather than to ask once more; spans of a page up to which each is asked for by itself."""
+_GAP, _MOST_SPANS, _MOST_READ = 512, 16, 8
+"""Rows to read over rather than to ask once more; spans of a page up to which each is asked for by itself; rows of
+these spans for each that is wanted."""
 
 
 class Wide(NamedTuple):
@@ -33,12 +35,15 @@ class Wide(NamedTuple):
     Attributes:
         name: the order has their row ids as column NAME, −1 for none, and as NAME_key what `key` says of the row.
         table, columns: as SQL. key: SQL that tells a row from any other, as `hash(item_id, version)`.
+        where, parameters: what all wanted rows have in common, so that what lies between them is not read.
     """
 
     name: str
     table: str
     columns: str
     key: str
+    where: str = "true"
+    parameters: tuple[Any, ...] = ()
 
 
 def ordered_rows(
@@ -63,14 +68,15 @@ def _rows_of(study: Study, kind: Wide, ids: Ids, keys: NDArray[np.uint64]) -> li
     """The rows of these ids, each at its id's place."""
     rows: dict[int, Row] = {-1: ()}
     wanted = set(ids.tolist())
-    query = f"SELECT rowid, {kind.key}, {kind.columns} FROM {kind.table} WHERE rowid"
+    query = f"SELECT rowid, {kind.key}, {kind.columns} FROM {kind.table} WHERE {kind.where} AND rowid"
     spans = _spans(ids)
-    if len(spans) > _MOST_SPANS:
-        read = [study.rows(f"{query} IN (SELECT unnest(?::BIGINT[]))", [list(wanted)], lean=True)]
-    else:  # DuckDB reads a range of row ids without the rest of the table, a list of them it does not
-        read = [study.rows(f"{query} BETWEEN ? AND ?", list(span), lean=True) for span in spans]
-    for part in read:
-        rows.update((row[0], row[1:]) for row in part if row[0] in wanted)
+    # DuckDB reads a range of row ids without the rest of the table, a list of them it does not
+    asked: list[tuple[str, Sequence[Any]]] = [(f"{query} BETWEEN ? AND ?", span) for span in spans]
+    if not _is_close(spans, len(ids)):
+        asked = [(f"{query} IN (SELECT unnest(?::BIGINT[]))", [list(wanted)])]
+    for said, place in asked:
+        read = study.rows(said, [*kind.parameters, *place], lean=True)
+        rows.update((row[0], row[1:]) for row in read if row[0] in wanted)
     found: list[Row | None] = []
     for row_id, key in zip(ids.tolist(), keys.tolist(), strict=True):
         row = rows.get(row_id)
@@ -81,11 +87,14 @@ def _rows_of(study: Study, kind: Wide, ids: Ids, keys: NDArray[np.uint64]) -> li
 
 
 def _lies_together(ids: Ids) -> bool:
-    """Whether most pages of rows are a few spans of the table."""
-    import numpy as np
+    """Whether most pages of rows are a few spans of the table, with little between the rows."""
+    pages = [ids[start : start + PAGE] for start in range(0, len(ids), PAGE)]
+    return 2 * sum(_is_close(_spans(page), len(page)) for page in pages) >= len(pages)
 
-    counts = [len(_spans(ids[start : start + PAGE])) for start in range(0, len(ids), PAGE)]
-    return not counts or float(np.median(counts)) <= _MOST_SPANS
+
+def _is_close(spans: Sequence[tuple[int, int]], wanted: int) -> bool:
+    read = sum(last - first + 1 for first, last in spans)
+    return len(spans) <= _MOST_SPANS and read <= _MOST_READ * wanted
 
 
 def _spans(ids: Ids) -> list[tuple[int, int]]:

@@ -83,16 +83,15 @@ class Recorder:
         """
         from store.engine import duckdb
 
-        connection = self._database.connection
-
         def whole() -> None:
+            connection = self._database.connection
             work(connection)
             apply_entries(connection, entries)
 
         try:
-            with self._database.all_memory(connection):
+            with self._database.all_memory(self._database.connection):
                 if not bulk or not self._done_bounded(whole):
-                    in_transaction(connection, whole)
+                    in_transaction(self._database.connection, whole)
         except duckdb.FatalException:
             self._database.reopen()
             if not {entry.event_id for entry in entries} <= known_ids(self._database.connection):
@@ -102,13 +101,18 @@ class Recorder:
         self._checkpoint()
 
     def _done_bounded(self, whole: Callable[[], None]) -> bool:
-        """Whether a transaction came to its end with little memory."""
+        """Whether a transaction could be done with little memory; its end, COMMIT or ROLLBACK, has all there is.
+
+        DuckDB shuts a database that it cannot roll back for want of memory.
+        """
         from store.engine import duckdb
 
-        connection = self._database.connection
+        def bounded() -> None:
+            with self._database.bounded():
+                whole()
+
         try:
-            with self._database.bounded(connection):
-                in_transaction(connection, whole)
+            in_transaction(self._database.connection, bounded)
         except duckdb.OutOfMemoryException:
             return False
         return True

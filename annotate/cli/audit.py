@@ -69,11 +69,11 @@ def audit(
             found = audited(study, task, judge, seed=seed, epsilon=epsilon, everything=everything)
             plan = check_plan(study, judge=judge)
             if as_json:
-                gates = [one.passage for one in gates_of(study, {name: name for name in found.tasks})]
+                gates = [one.passage for one in gates_of(study, {name: name for name in found.tasks}, judge)]
                 planned = {"plan": plan.as_json()} if plan.plan else {}
                 print_json({**found.as_json(), **planned, **({"gate": gates} if gates else {})})
             else:
-                print_found(study, found)
+                print_found(study, found, judge)
                 for line in plan.lines() if plan.plan else ():
                     say(line)
             enough = has_labels(found)
@@ -126,18 +126,18 @@ def audited(
 def print_audit(study: Study, *, task: str = "", judge: str = "", seed: int = 0) -> bool:
     """Print the audit as text; False when nothing is labelled."""
     found = audited(study, task, judge, seed=seed)
-    print_found(study, found)
+    print_found(study, found, judge)
     return has_labels(found)
 
 
-def print_found(study: Study, found: Audit) -> None:
+def print_found(study: Study, found: Audit, judge: str = "") -> None:
     """Print an audit as text."""
     from annotate.cli.output import say, table
     from annotate.report.audit_text import audit_lines
     from annotate.report.gates import gates_of
     from judges.collect import task_definitions
 
-    gates = gates_of(study, {name: name for name in found.tasks})
+    gates = gates_of(study, {name: name for name in found.tasks}, judge)
     definitions = task_definitions(study)
     titles = {name: {part.id: part.title for part in task.parts} for name, task in definitions.items()}
     for block in audit_lines(found, titles, gates):

@@ -47,6 +47,7 @@ def _task(name: str, task: TaskAudit, gates: Mapping[str, GateOf]) -> Iterator[s
         yield f"{name}: nothing labelled yet ({task.items:,} items)."
         if seen := task.dropped.labels_not_blind:
             yield f"  {seen} labels were given after the verdict was seen; they count for no agreement."
+        yield from (f"  {gate.callout.text}" for gate in gates.values())
         yield ""
         return
     if not task.judges:

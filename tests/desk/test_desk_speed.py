@@ -6,7 +6,6 @@ Counted, not timed: how much the desk looks at. What it takes in seconds is prin
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -91,17 +90,12 @@ def test_the_last_of_many_items_is_found_at_once(study: Study) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_study_of_a_hundred_thousand_items_opens_and_answers_fast(tmp_path: Path) -> None:
-    with make_study(tmp_path / "s.duckdb", [qa() for _ in range(MANY)]) as study:
-        sit_down(study, "dr.li", seed=1, mode="never")
-        started = time.perf_counter()
-        desk = sit_down(study, "dr.li")
-        assert time.perf_counter() - started < 2.0
-        seconds = []
-        for _ in range(60):
-            started = time.perf_counter()
+def test_a_key_in_a_study_of_a_hundred_thousand_items_does_as_much_as_in_one_of_sixty(tmp_path: Path) -> None:
+    """From the file, with the label safe on disk; `tests.performance.long_studies` says how long it takes."""
+    lines = {}
+    for count in (60, MANY):
+        with make_study(tmp_path / f"{count}.duckdb", [qa() for _ in range(count)]) as study:
+            desk = sit_down(study, "dr.li", seed=1, mode="never")
             press(desk, "c")
-            desk.summary()
-            seconds.append(time.perf_counter() - started)
-        print(f"p50 {sorted(seconds)[30] * 1000:.1f} ms, p95 {sorted(seconds)[57] * 1000:.1f} ms")
-        assert sorted(seconds)[30] < 0.05
+            lines[count] = lines_run(lambda desk=desk: (press(desk, "c"), desk.summary()))  # type: ignore[misc]
+    assert lines[MANY] <= lines[60] + 50

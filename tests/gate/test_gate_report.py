@@ -18,7 +18,7 @@ from annotate.report.options import ReportOptions
 from annotate.tui.screens.audit.state import audit_pages
 from judges.calibration.audit_result import Settings
 from judges.gate.evidence import pick_judge
-from judges.gate.full_run import pass_gate
+from judges.gate.full_run import FORCED, pass_gate
 from judges.gate.gate import Gate, look
 from judges.gate.recheck import certified_of, recheck
 from judges.gate.thresholds import Thresholds
@@ -91,6 +91,26 @@ def test_the_audit_says_a_closed_gate_and_that_a_run_was_forced(tmp_path: Path, 
     assert "  FORCED: gpt judged all of check through a gate that was not open." in said.stdout, said.stderr
     told = json.loads(overread_cli("--study", str(path), "audit", "--json", "--as", "lead").stdout)
     assert [(one["task"], one["judge"], one["state"]) for one in told["gate"]] == [("check", "gpt", "forced")]
+
+
+def test_a_run_that_was_forced_before_any_label_is_said_too(tmp_path: Path, overread_cli: Overread) -> None:
+    path = tmp_path / "s.duckdb"
+    rows = rows_of(pairs_of(3, 0, 3, 0))
+    for row in rows:
+        del row["human"]
+        row["judge"].append({"judge": "other", "label": row["judge"][0]["label"]})
+    with study_of(path, rows) as study:
+        judges = {one.name: one for one in judges_of_task(study, "check").values()}
+        at = "2026-03-02T10:00:00+01:00"
+        study.record([{"type": FORCED, "task": "check", "judge": name, "judge_id": one.judge_id, "at": at, "why": "x"}
+                      for name, one in judges.items()])  # fmt: skip
+        options = ReportOptions(made_at=dt.datetime.fromisoformat(AT), settings=Settings(resamples=50))
+        [page] = audit_pages(gather(study, options))
+        assert "FORCED: gpt judged" in "\n".join("".join(span.text for span in line) for line in page.answer)
+    said = overread_cli("--study", str(path), "audit", "--as", "lead").stdout
+    assert "nothing labelled yet" in said and "FORCED: gpt judged all of check" in said and "FORCED: other" in said
+    one = json.loads(overread_cli("--study", str(path), "audit", "--judge", "gpt", "--json", "--as", "lead").stdout)
+    assert [gate["judge"] for gate in one["gate"]] == ["gpt"]
 
 
 def gate_in_audit(study: Study) -> str:

@@ -148,6 +148,11 @@ def test_a_beginner_gets_plain_items_as_often_as_those_that_people_differed_on(s
     plain = [Candidate(f"p{n}", ("qa", "Correct"), f"p{n}", noted=False, hard=False) for n in range(30)]
     assert Counter(item[0] for item in practice_order([*hard, *plain], 8, seed)) == {"h": 4, "p": 4}
     assert len(practice_order([*hard, *plain[:2]], 8, seed)) == 8, "where one kind is rare the other fills up"
+    many = [one._replace(item_id=f"{one.item_id} {n}", content=f"{one.content} {n}", label=("qa", f"label {n}"))
+            for n in range(10) for one in (*hard, *plain)]  # fmt: skip
+    for n in (10, 15, 20):
+        counts = Counter(item[0] for item in practice_order(many, n, seed))
+        assert abs(counts["h"] - counts["p"]) <= n % 10, "also where there is an item or two for each label"
 
 
 def test_nothing_settled_names_the_remedies_and_a_verdict_is_refused(opened: tuple[Study, Planted]) -> None:

@@ -182,6 +182,18 @@ def test_two_contents_or_two_answers_in_one_place_are_told(study: Study) -> None
     assert (report.verdicts.new, report.verdicts.rejected) == (0, 1)
 
 
+def test_an_import_of_several_pages_is_whole_and_in_the_order_of_the_files(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_MERGED_AT_ONCE", 7)
+    items = [item(number, position=number) for number in range(50)]
+    take(study, run_of(items[:20], *map(verdict, items[:20])))
+    report = take(study, run_of([*items[:10], *items], *map(verdict, items)))
+    assert (report.items["qa"].new, report.items["qa"].same, report.verdicts.new) == (30, 20, 30)
+    assert study.rows("SELECT item_id FROM items ORDER BY rowid") == [(one.item_id,) for one in items]
+    assert study.rows("SELECT count(*), count(DISTINCT item_id) FROM verdicts") == [(50, 50)]
+
+
 def test_an_import_that_needs_more_memory_than_it_should_is_done_with_more(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:

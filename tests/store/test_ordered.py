@@ -5,14 +5,16 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from store_makers import item, run_of, take, verdict
 
+from store import items as items_module
 from store import ordered
 from store.errors import OverreadError
 from store.items import stream_scored, stream_with_verdicts
-from store.records import ItemRecord, JudgeRecord, VerdictRecord
+from store.records import ItemRecord, JudgeRecord, SystemRecord, VerdictRecord
 from store.study import Study
 
 OTHER = JudgeRecord("qa", "judge-b", "model", "v1")
@@ -66,6 +68,33 @@ def test_whole_rows_come_in_their_order(study: Study, small_pages: None, shuffle
     )
     twice = next(found for one, found in whole if one.item_id == items[8].item_id)
     assert [(one.judge, one.record.label) for one in twice] == [("judge-a", "label 8"), ("judge-b", "other")]
+
+
+def test_what_lies_between_the_rows_is_not_read(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    judges = [JudgeRecord("qa", f"judge {n}", "model", "v1") for n in range(20)]
+    items = [item(n, system=f"system {n % 3}", position=n) for n in range(60)]
+    verdicts = [verdict(one, judge=judge, position=one.position) for one in items for judge in judges]
+    take(study, run_of(items, *(SystemRecord(f"system {n}", "") for n in range(3)), *judges, *verdicts))
+    read = []
+    rows = study.rows
+
+    def counting(*asked: Any, **more: Any) -> list[Any]:
+        found = rows(*asked, **more)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(study, "rows", counting)
+    assert len(list(stream_scored(study, "system 1", "judge 7"))) == 20
+    assert sum(read) <= 80, "20 items, and a verdict of this judge on each item in between"
+
+
+def test_current_items_are_what_the_view_says(study: Study) -> None:
+    take(study, run_of(items := [item(n) for n in range(5)]))
+    for text in ("new", "newer"):
+        take(study, run_of([replace(one, payload={"question": text}) for one in items[:2]]))
+    of_view = study.rows("SELECT item_id, version FROM current_items ORDER BY 1")
+    assert study.rows(f"SELECT i.item_id, i.version FROM {items_module._CURRENT} ORDER BY 1") == of_view
+    assert [version for _, version in of_view if version] == [2, 2]
 
 
 def test_what_has_no_rows_gives_none(study: Study) -> None:

@@ -59,16 +59,6 @@ def test_opening_many_acts_parses_none_of_them(long: Path, monkeypatch: pytest.M
     assert len([text for text in parsed if "label_event" in text]) == 0
 
 
-def test_opening_many_acts_takes_a_moment(long: Path) -> None:
-    """0.25 s of processor time where this was written; the bound leaves room for slow machines."""
-    Study.open(long).close()
-    started = time.process_time()
-    study = Study.open(long)
-    took = time.process_time() - started
-    study.close()
-    assert took < 1.2
-
-
 def test_a_label_on_a_long_study_costs_what_it_costs_on_a_new_one(long: Path, tmp_path: Path) -> None:
     def cost(study: Study) -> float:
         for _ in range(5):
@@ -128,9 +118,6 @@ def test_counting_many_items_touches_no_payload(wide: Path) -> None:
             assert "items" in plan and "payload" not in plan, plan
         assert count_items(study) == {"qa": ITEMS // 2, "update": ITEMS // 2}
         assert systems(study) == ["sys"]
-        started = time.process_time()
-        count_items(study)
-        assert time.process_time() - started < 0.5
 
 
 def test_one_of_many_items_is_its_newest_version(wide: Path) -> None:
@@ -138,9 +125,6 @@ def test_one_of_many_items_is_its_newest_version(wide: Path) -> None:
         changed, kept = study.rows("SELECT md5('100'), md5('101')")[0]
         assert get_item(study, changed).content_hash == "new"
         assert get_item(study, kept).content_hash == "content"
-        started = time.process_time()
-        get_item(study, kept)
-        assert time.process_time() - started < 0.5
 
 
 def test_streaming_many_items_takes_memory_for_a_batch_only(wide: Path) -> None:

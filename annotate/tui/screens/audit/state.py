@@ -75,7 +75,7 @@ def _pages_of(facts: Facts, task: str) -> Iterator[AuditPage]:
     if not judges:
         words = f"{audit.labelled:,} of {audit.items:,} items labelled"
         rest = "nothing to audit yet" if not audit.labelled else "no verdicts to compare the labels with"
-        yield AuditPage(title, task, "", [[Span(f"{words}: {rest}.")]], [])
+        yield AuditPage(title, task, "", [[Span(f"{words}: {rest}.")], *_gates(facts, task)], [])
     for judge in judges:
         mine = [one for one in judged if one.judge == judge]
         name = f"{title} · {safe_line(judge, LONGEST_NAME)}"
@@ -102,8 +102,7 @@ def _answer(facts: Facts, one: Judged) -> Iterator[Line]:
         role: Role = "differs" if trust.danger.count else "chosen"
         yield [Span(f"! {_safe(danger_sentence(trust.danger))}.", role)]
     if not one.part:
-        mine = (gate for gate in facts.gates if (gate.passage["task"], gate.passage["judge"]) == (one.task, one.judge))
-        yield from ([Span(_safe(gate.callout.text), _SIGN_ROLES[gate.callout.sign])] for gate in mine)
+        yield from _gates(facts, one.task, one.judge)
     outcome = one.assessment.outcome
     yield [Span(f"{SIGNS[outcome]} {_safe(outcome_words(one))}", "chosen" if outcome == "good_enough" else "differs")]
     yield [Span(_safe(said), "title")]
@@ -122,6 +121,13 @@ def _answer(facts: Facts, one: Judged) -> Iterator[Line]:
     yield from _confusion(one)
     yield from ([Span(f"{_safe(text)}", "muted")] for text in (*refusals(one), *one.found.notes))
     yield []
+
+
+def _gates(facts: Facts, task: str, judge: str = "") -> Iterator[Line]:
+    """What the gate says of a task's judges, or of one."""
+    for gate in facts.gates:
+        if gate.passage["task"] == task and judge in ("", gate.passage["judge"]):
+            yield [Span(_safe(gate.callout.text), _SIGN_ROLES[gate.callout.sign])]
 
 
 def _scale(rows: Sequence[ScaleRow]) -> Iterator[Line]:
