@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +17,6 @@ from store.staging import STAGES, load_stages, stage, staging_folder
 
 if TYPE_CHECKING:
     from store.study import Study
-
-_MERGED_AT_ONCE = 20_000
-"""Staged rows that are put in order and inserted together."""
 
 
 @dataclass
@@ -154,10 +150,8 @@ def _merge_into(
 ) -> None:
     import_id = secrets.token_hex(8)
     records = [_import_record(file, import_id, at) for file in files]
-    before = copy.deepcopy(report)
 
     def work(connection: Any) -> None:
-        vars(report).update(vars(copy.deepcopy(before)))  # it may be the second try
         load_stages(connection, staged)
         _merge(connection, import_id, report, sampled)
         if not skip_bad and any(problem.fatal for problem in report.problems):
@@ -171,7 +165,7 @@ def _merge_into(
         for kind in STAGES:
             connection.execute(f"DROP TABLE temp.stage_{kind}")
 
-    study.change(work, [*tasks, *records], bulk=True)
+    study.change(work, [*tasks, *records])
 
 
 def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any]:
@@ -218,16 +212,14 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
         "SELECT task, fate, count(*) FROM stage_fate GROUP BY ALL ORDER BY ALL"
     ).fetchall():
         setattr(report.items.setdefault(task, Tally()), fate, count)
-    _insert_by_pages(
-        connection, "items",
+    connection.execute(
         """INSERT INTO items
         SELECT s.item_id, f.version, s.content_hash, s.meta_hash, s.task, s.system, s.natural_key, s.pair_key,
             s.cluster_key, s.group_key, s.slices, s.weight, s.payload, s.texts, s.extra, s.position, ?
-        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid
-        WHERE (f.fate IN ('new', 'changed') OR f.renewed) AND s.rowid BETWEEN ? AND ? AND f.place BETWEEN ? AND ?
+        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid WHERE f.fate IN ('new', 'changed') OR f.renewed
         ORDER BY s.position""",
-        import_id,
-    )  # fmt: skip
+        [import_id],
+    )
     report.stale_labels = connection.execute(
         f"""SELECT count(DISTINCT (l.item_id, l.annotator, l.round)) FROM current_labels l
         JOIN stage_fate f USING (item_id) WHERE f.content_changed AND f.fate = 'changed' AND {NOT_PRACTICE}
@@ -248,14 +240,6 @@ def _keep_what_verdicts_changed(connection: Any) -> None:
             AND c.weight = s.weight AND json_merge_patch(c.extra, ?) = json_merge_patch(s.extra, ?)""",
         [nothing, nothing],
     )
-
-
-def _insert_by_pages(connection: Any, kind: str, insert: str, import_id: str) -> None:
-    """Take over what was staged of a kind, some thousand rows at a time: an order or a join of all fills the memory."""
-    first, last = connection.execute(f"SELECT min(rowid), max(rowid) FROM stage_{kind}").fetchone()
-    for start in range(first, last + 1, _MERGED_AT_ONCE) if first is not None else ():
-        end = start + _MERGED_AT_ONCE - 1
-        connection.execute(insert, [import_id, start, end, start, end])
 
 
 def _doubled(count: int, things: str, what: str) -> Problem:
@@ -289,17 +273,15 @@ def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> No
     ).fetchall():
         setattr(report.verdicts, fate, getattr(report.verdicts, fate) + count)
         doubled += count if twice else 0
-    _insert_by_pages(
-        connection, "verdicts",
+    connection.execute(
         """INSERT INTO verdicts
         SELECT s.verdict_id, s.verdict_hash, s.item_id, s.content_hash, s.judge_id, s.repetition, s.label, s.parts,
             s.failure, s.raw, s.route, s.score, s.confidence, s.confidence_source, s.rationale, s.position,
             s.model_returned, s.tokens_in, s.tokens_out, s.cost, ?
-        FROM stage_verdicts s JOIN stage_answers a ON a.place = s.rowid
-        WHERE a.fate IN ('new', 'changed') AND s.rowid BETWEEN ? AND ? AND a.place BETWEEN ? AND ?
+        FROM stage_verdicts s JOIN stage_answers a ON a.place = s.rowid WHERE a.fate IN ('new', 'changed')
         ORDER BY s.position""",
-        import_id,
-    )  # fmt: skip
+        [import_id],
+    )
     if doubled:
         report.problems.append(_doubled(doubled, "verdicts", "answers"))
     if changed := report.verdicts.rejected - doubled:

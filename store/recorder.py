@@ -70,28 +70,25 @@ class Recorder:
             except duckdb.Error as error:
                 self._recover(error)
 
-    def change(self, work: Callable[[Any], None], entries: Sequence[Entry], *, bulk: bool = False) -> None:
+    def change(self, work: Callable[[Any], None], entries: Sequence[Entry]) -> None:
         """Run `work(connection)` and take note of it with `entries`, all in one transaction.
 
         The journal follows the commit: should it refuse, or the program die, the next opening writes it from the study.
-
-        Args:
-            bulk: bounded memory will do, as a rule; where it does not, `work` is run again with all there is.
 
         Raises:
             OverreadError, duckdb.Error: nothing was changed.
         """
         from store.engine import duckdb
 
+        connection = self._database.connection
+
         def whole() -> None:
-            connection = self._database.connection
             work(connection)
             apply_entries(connection, entries)
 
         try:
-            with self._database.all_memory(self._database.connection):
-                if not bulk or not self._done_bounded(whole):
-                    in_transaction(self._database.connection, whole)
+            with self._database.all_memory(connection):
+                in_transaction(connection, whole)
         except duckdb.FatalException:
             self._database.reopen()
             if not {entry.event_id for entry in entries} <= known_ids(self._database.connection):
@@ -99,23 +96,6 @@ class Recorder:
         with contextlib.suppress(SaveError):
             self._journal.append(entries)
         self._checkpoint()
-
-    def _done_bounded(self, whole: Callable[[], None]) -> bool:
-        """Whether a transaction could be done with little memory; its end, COMMIT or ROLLBACK, has all there is.
-
-        DuckDB shuts a database that it cannot roll back for want of memory.
-        """
-        from store.engine import duckdb
-
-        def bounded() -> None:
-            with self._database.bounded():
-                whole()
-
-        try:
-            in_transaction(self._database.connection, bounded)
-        except duckdb.OutOfMemoryException:
-            return False
-        return True
 
     def _checkpoint(self) -> None:
         """Fold the log into the file; on a full disk the log keeps what it has and nothing is lost."""

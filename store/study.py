@@ -171,11 +171,8 @@ class Study:
         entries = [Entry.of(record) for record in records]
         self.writer.do(lambda _: self._write(entries))
 
-    def change(self, work: Callable[[Any], None], records: Sequence[Mapping[str, Any]], *, bulk: bool = False) -> None:
+    def change(self, work: Callable[[Any], None], records: Sequence[Mapping[str, Any]]) -> None:
         """Run `work(connection)` and note it in the journal with `records`: all or nothing; labels overtake it.
-
-        Args:
-            bulk: try with bounded memory first; `work` may be run twice then.
 
         Raises:
             OverreadError: what `work` raises, or the disk is full or damaged; nothing was changed.
@@ -187,7 +184,7 @@ class Study:
             begun.set()
             self._finish_earlier()
             with told(self.path):
-                self._recorder.change(work, entries, bulk=bulk)
+                self._recorder.change(work, entries)
 
         change = self.writer.submit(guarded, urgent=False)
         try:
