@@ -27,6 +27,8 @@ Result = TypeVar("Result")
 LEAN_MEMORY = "32MB"
 """For queries whose result is columns; one that cannot do with so little is given what there is."""
 
+_BULK_MEMORY, _BULK_MEMORY_OF_THREAD = 128, 64
+"""Megabytes for a merge of any size."""
 _LOG_LIMIT = "SET GLOBAL wal_autocheckpoint = '{}'"
 _PATIENCE_S = 10.0
 """How long another program may hold the file while it is opened anew, such as one that copies it."""
@@ -53,7 +55,7 @@ class Database:
         self._openings = 1
         self._log_limit = ""
         self._limits = threading.Lock()
-        self._lean = self._roomy = 0
+        self._lean = self._roomy = self._bounded = 0
         connection = connect(path)
         self._usual_memory = _memory_limit(connection)
         self._use(connection)
@@ -106,7 +108,8 @@ class Database:
         finally:
             with self._limits:
                 self._lean -= 1
-                self._give_memory(cursor)
+                if not self._bounded:
+                    self._give_memory(cursor)
 
     def stream(self, query: str, parameters: Sequence[Any], batch: int) -> Iterator[tuple[Any, ...]]:
         """The rows of a query, fetched in batches. What is not read to its end is closed with the database."""
@@ -133,13 +136,13 @@ class Database:
         self.connection.execute(_LOG_LIMIT.format(size))
 
     def roomy(self, connection: duckdb.DuckDBPyConnection, work: Callable[[], Result]) -> Result:
-        """Do a piece of work; once more with all the memory there is, where readers of columns leave it too little."""
+        """Do a piece of work; once more with all the memory there is, where others' bounds leave it too little."""
         from store.engine import duckdb
 
         try:
             return work()
         except duckdb.OutOfMemoryException:
-            if not self._lean:
+            if not self._lean and not self._bounded:
                 raise
         with self.all_memory(connection):
             return work()
@@ -151,7 +154,7 @@ class Database:
 
         with self._limits:
             self._roomy += 1
-            if self._lean:
+            if self._lean or self._bounded:
                 with contextlib.suppress(duckdb.Error):  # the work itself tells what is wrong
                     self._give_memory(connection)
         try:
@@ -159,6 +162,28 @@ class Database:
         finally:
             with self._limits:
                 self._roomy -= 1
+
+    @contextlib.contextmanager
+    def bounded(self) -> Iterator[None]:
+        """Memory for bulk work inside the block, the rest goes to disk; for the writer, within `all_memory`.
+
+        Whoever reads meanwhile and needs more ends the bound.
+        """
+        with self._lock:
+            mother = self._mother
+        with contextlib.closing(mother.cursor()) as setter:  # in a transaction that failed nothing can be set
+            threads = setter.execute("SELECT current_setting('threads')").fetchone()
+            megabytes = _BULK_MEMORY + _BULK_MEMORY_OF_THREAD * int(threads[0] if threads else 1)
+            try:
+                with self._limits:
+                    self._bounded += 1
+                    if megabytes < _megabytes(self._usual_memory):
+                        setter.execute(f"SET memory_limit = '{megabytes}MB'")
+                yield
+            finally:
+                with self._limits:
+                    self._bounded -= 1
+                    self._give_memory(setter)
 
     def _give_memory(self, connection: duckdb.DuckDBPyConnection) -> None:
         insist(lambda: connection.execute(f"SET memory_limit = '{self._usual_memory}'"))
@@ -232,6 +257,13 @@ class Database:
 def _memory_limit(connection: duckdb.DuckDBPyConnection) -> str:
     row = connection.execute("SELECT current_setting('memory_limit')").fetchone()
     return str(row[0]) if row else ""
+
+
+def _megabytes(said: str) -> float:
+    """DuckDB's "18.8 GiB" as a number."""
+    number, unit = said.split()
+    powers = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+    return float(number) * 1024.0 ** powers[unit] / 1e6
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +13,15 @@ from store.chains import now
 from store.errors import InputError, NotWrittenError, SaveError
 from store.events import DECIDED, NOT_PRACTICE
 from store.files import not_written, sha256_of
+from store.recorder import Bulk
 from store.records import MAY_HOLD_VERDICTS, Problem, Record, canonical_json
-from store.staging import STAGES, load_stages, stage, staging_folder
+from store.staging import load_stages, stage, staging_folder, unload_stages
 
 if TYPE_CHECKING:
     from store.study import Study
+
+_MERGED_AT_ONCE = 20_000
+"""Staged rows that are put in order and inserted together."""
 
 
 @dataclass
@@ -116,7 +121,8 @@ def import_records(
             if not skip_bad and any(problem.fatal for problem in report.problems):
                 raise BadInputError(report.problems)
             moment = at or now().isoformat()
-            _merge_into(study, staged, files, report, skip_bad=skip_bad, at=moment, sampled=sampled, tasks=tasks)
+            bulk = Bulk(lambda connection: load_stages(connection, folder, staged), unload_stages)
+            _merge_into(study, bulk, files, report, skip_bad=skip_bad, at=moment, sampled=sampled, tasks=tasks)
     except (OSError, NotWrittenError) as error:
         raise _not_imported(study, error) from error
     return report
@@ -139,7 +145,7 @@ def _readable(records: Iterable[Record]) -> Iterator[Record]:
 
 def _merge_into(
     study: Study,
-    staged: Mapping[str, Path],
+    bulk: Bulk,
     files: list[ImportedFile],
     report: ImportReport,
     *,
@@ -150,9 +156,10 @@ def _merge_into(
 ) -> None:
     import_id = secrets.token_hex(8)
     records = [_import_record(file, import_id, at) for file in files]
+    before = copy.deepcopy(report)
 
     def work(connection: Any) -> None:
-        load_stages(connection, staged)
+        vars(report).update(vars(copy.deepcopy(before)))  # it may be the second try
         _merge(connection, import_id, report, sampled)
         if not skip_bad and any(problem.fatal for problem in report.problems):
             raise BadInputError(report.problems)
@@ -162,10 +169,8 @@ def _merge_into(
                 [import_id, *(record[name] for name in ("path", "role", "sha256", "bytes", "system", "judge")),
                  canonical_json(report.as_json()["items"]), at],
             )  # fmt: skip
-        for kind in STAGES:
-            connection.execute(f"DROP TABLE temp.stage_{kind}")
 
-    study.change(work, [*tasks, *records])
+    study.change(work, [*tasks, *records], bulk)
 
 
 def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any]:
@@ -179,16 +184,19 @@ def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any
 def _merge(connection: Any, import_id: str, report: ImportReport, sampled: str) -> None:
     for table, key in (("systems", "system"), ("texts", "text_hash"), ("judges", "judge_id")):
         connection.execute(
-            f"INSERT INTO {table} SELECT DISTINCT ON ({key}) * FROM stage_{table}"
-            f" WHERE {key} NOT IN (SELECT {key} FROM {table})"
+            f"""INSERT INTO {table} SELECT * FROM staged.{table}
+            WHERE rowid IN (SELECT min(rowid) FROM staged.{table} GROUP BY {key})
+                AND {key} NOT IN (SELECT {key} FROM {table})"""
         )
     _merge_items(connection, import_id, report)
     _merge_verdicts(connection, import_id, report)
     connection.execute(
-        "DELETE FROM facts USING stage_facts s WHERE facts.system = s.system AND facts.kind = s.kind"
+        "DELETE FROM facts USING staged.facts s WHERE facts.system = s.system AND facts.kind = s.kind"
         " AND facts.key = s.key"
     )
-    connection.execute("INSERT INTO facts SELECT system, kind, key, position, payload, ? FROM stage_facts", [import_id])
+    connection.execute(
+        "INSERT INTO facts SELECT system, kind, key, position, payload, ? FROM staged.facts", [import_id]
+    )
     _merge_labels(connection, import_id, report, sampled)
 
 
@@ -199,7 +207,7 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
             SELECT item_id, min(rowid) AS place, arg_min(task, rowid) AS task,
                 arg_min(content_hash, rowid) AS content_hash, arg_min(meta_hash, rowid) AS meta_hash,
                 count(DISTINCT content_hash) > 1 AS doubled
-            FROM stage_items GROUP BY item_id)
+            FROM staged.items GROUP BY item_id)
         SELECT s.item_id, s.place, s.task, coalesce(c.version + 1, 0) AS version,
             CASE WHEN s.doubled THEN 'rejected' WHEN c.item_id IS NULL THEN 'new'
                  WHEN c.content_hash = s.content_hash AND c.meta_hash = s.meta_hash THEN 'same'
@@ -212,14 +220,16 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
         "SELECT task, fate, count(*) FROM stage_fate GROUP BY ALL ORDER BY ALL"
     ).fetchall():
         setattr(report.items.setdefault(task, Tally()), fate, count)
-    connection.execute(
+    _insert_by_pages(
+        connection, "items",
         """INSERT INTO items
         SELECT s.item_id, f.version, s.content_hash, s.meta_hash, s.task, s.system, s.natural_key, s.pair_key,
             s.cluster_key, s.group_key, s.slices, s.weight, s.payload, s.texts, s.extra, s.position, ?
-        FROM stage_items s JOIN stage_fate f ON f.place = s.rowid WHERE f.fate IN ('new', 'changed') OR f.renewed
+        FROM staged.items s JOIN stage_fate f ON f.place = s.rowid
+        WHERE (f.fate IN ('new', 'changed') OR f.renewed) AND s.rowid BETWEEN ? AND ? AND f.place BETWEEN ? AND ?
         ORDER BY s.position""",
-        [import_id],
-    )
+        import_id,
+    )  # fmt: skip
     report.stale_labels = connection.execute(
         f"""SELECT count(DISTINCT (l.item_id, l.annotator, l.round)) FROM current_labels l
         JOIN stage_fate f USING (item_id) WHERE f.content_changed AND f.fate = 'changed' AND {NOT_PRACTICE}
@@ -234,12 +244,20 @@ def _keep_what_verdicts_changed(connection: Any) -> None:
     """An item is the same when only what came with a verdict differs; its new version keeps that for the writer."""
     nothing = canonical_json(dict.fromkeys(MAY_HOLD_VERDICTS))
     connection.execute(
-        """UPDATE stage_fate SET fate = 'same', renewed = s.extra <> c.extra FROM stage_items s, current_items c
+        """UPDATE stage_fate SET fate = 'same', renewed = s.extra <> c.extra FROM staged.items s, current_items c
         WHERE fate = 'changed' AND NOT content_changed AND s.rowid = place AND c.item_id = stage_fate.item_id
             AND c.cluster_key = s.cluster_key AND c.group_key = s.group_key AND c.slices = s.slices
             AND c.weight = s.weight AND json_merge_patch(c.extra, ?) = json_merge_patch(s.extra, ?)""",
         [nothing, nothing],
     )
+
+
+def _insert_by_pages(connection: Any, kind: str, insert: str, import_id: str) -> None:
+    """Take over what was staged of a kind, some thousand rows at a time: an order or a join of all fills the memory."""
+    first, last = connection.execute(f"SELECT min(rowid), max(rowid) FROM staged.{kind}").fetchone()
+    for start in range(first, last + 1, _MERGED_AT_ONCE) if first is not None else ():
+        end = start + _MERGED_AT_ONCE - 1
+        connection.execute(insert, [import_id, start, end, start, end])
 
 
 def _doubled(count: int, things: str, what: str) -> Problem:
@@ -256,7 +274,7 @@ def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> No
             SELECT verdict_id, min(rowid) AS place, arg_min(verdict_hash, rowid) AS verdict_hash,
                 arg_min(content_hash, rowid) AS content_hash,
                 count(DISTINCT (verdict_hash, content_hash)) > 1 AS doubled
-            FROM stage_verdicts GROUP BY verdict_id)
+            FROM staged.verdicts GROUP BY verdict_id)
         SELECT s.place, s.doubled, CASE
             WHEN s.doubled THEN 'rejected'
             WHEN max(v.verdict_id) IS NULL THEN 'new'
@@ -273,15 +291,17 @@ def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> No
     ).fetchall():
         setattr(report.verdicts, fate, getattr(report.verdicts, fate) + count)
         doubled += count if twice else 0
-    connection.execute(
+    _insert_by_pages(
+        connection, "verdicts",
         """INSERT INTO verdicts
         SELECT s.verdict_id, s.verdict_hash, s.item_id, s.content_hash, s.judge_id, s.repetition, s.label, s.parts,
             s.failure, s.raw, s.route, s.score, s.confidence, s.confidence_source, s.rationale, s.position,
             s.model_returned, s.tokens_in, s.tokens_out, s.cost, ?
-        FROM stage_verdicts s JOIN stage_answers a ON a.place = s.rowid WHERE a.fate IN ('new', 'changed')
+        FROM staged.verdicts s JOIN stage_answers a ON a.place = s.rowid
+        WHERE a.fate IN ('new', 'changed') AND s.rowid BETWEEN ? AND ? AND a.place BETWEEN ? AND ?
         ORDER BY s.position""",
-        [import_id],
-    )
+        import_id,
+    )  # fmt: skip
     if doubled:
         report.problems.append(_doubled(doubled, "verdicts", "answers"))
     if changed := report.verdicts.rejected - doubled:
@@ -312,12 +332,12 @@ def _merge_labels(connection: Any, import_id: str, report: ImportReport, sampled
             WHEN f.value IS NOT DISTINCT FROM s.value AND f.parts = s.parts AND f.cannot_judge = s.cannot_judge
                 AND f.content_hash = s.content_hash THEN 'same'
             ELSE 'rejected' END AS fate
-        FROM stage_labels s LEFT JOIN file_labels f USING (item_id, annotator, adjudicated)"""
+        FROM staged.labels s LEFT JOIN file_labels f USING (item_id, annotator, adjudicated)"""
     )
     for fate, count in connection.execute("SELECT fate, count(*) FROM stage_said GROUP BY fate").fetchall():
         setattr(report.labels, fate, count)
     connection.execute(
-        f"""INSERT INTO file_labels SELECT {_LABEL}, ?, ? FROM stage_labels s JOIN stage_said a ON a.place = s.rowid
+        f"""INSERT INTO file_labels SELECT {_LABEL}, ?, ? FROM staged.labels s JOIN stage_said a ON a.place = s.rowid
         WHERE a.fate = 'new' ORDER BY s.rowid""",
         [sampled, import_id],
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from store.applying import apply_entries, apply_missing, known_ids
@@ -18,6 +19,18 @@ from store.opening import is_fault_of_data
 
 if TYPE_CHECKING:
     import duckdb
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """What a large change is made of, laid out in a database of its own beside the study.
+
+    Attributes:
+        load: attaches it, outside a transaction, each time anew. unload: detaches it, if it is there.
+    """
+
+    load: Callable[[Any], None]
+    unload: Callable[[Any], None]
 
 
 class Recorder:
@@ -70,25 +83,30 @@ class Recorder:
             except duckdb.Error as error:
                 self._recover(error)
 
-    def change(self, work: Callable[[Any], None], entries: Sequence[Entry]) -> None:
+    def change(self, work: Callable[[Any], None], entries: Sequence[Entry], bulk: Bulk | None = None) -> None:
         """Run `work(connection)` and take note of it with `entries`, all in one transaction.
 
         The journal follows the commit: should it refuse, or the program die, the next opening writes it from the study.
+
+        Args:
+            bulk: what `work` reads; it is done in bounded memory, or again with all there is where that is too little.
 
         Raises:
             OverreadError, duckdb.Error: nothing was changed.
         """
         from store.engine import duckdb
 
-        connection = self._database.connection
-
         def whole() -> None:
+            connection = self._database.connection
             work(connection)
             apply_entries(connection, entries)
 
         try:
-            with self._database.all_memory(connection):
-                in_transaction(connection, whole)
+            with self._database.all_memory(self._database.connection):
+                if bulk is None:
+                    in_transaction(self._database.connection, whole)
+                else:
+                    self._in_bulk(bulk, whole)
         except duckdb.FatalException:
             self._database.reopen()
             if not {entry.event_id for entry in entries} <= known_ids(self._database.connection):
@@ -96,6 +114,34 @@ class Recorder:
         with contextlib.suppress(SaveError):
             self._journal.append(entries)
         self._checkpoint()
+
+    def _in_bulk(self, bulk: Bulk, whole: Callable[[], None]) -> None:
+        connection = self._database.connection
+        try:
+            if not self._done_bounded(bulk, whole):
+                bulk.load(connection)
+                in_transaction(connection, whole)
+        finally:
+            bulk.unload(connection)
+
+    def _done_bounded(self, bulk: Bulk, whole: Callable[[], None]) -> bool:
+        """Whether a transaction could be done with little memory; its end, COMMIT or ROLLBACK, has all there is.
+
+        DuckDB shuts a database that it cannot roll back for want of memory.
+        """
+        from store.engine import duckdb
+
+        def bounded() -> None:
+            with self._database.bounded():
+                whole()
+
+        try:
+            with self._database.bounded():
+                bulk.load(self._database.connection)
+            in_transaction(self._database.connection, bounded)
+        except duckdb.OutOfMemoryException:
+            return False
+        return True
 
     def _checkpoint(self) -> None:
         """Fold the log into the file; on a full disk the log keeps what it has and nothing is lost."""

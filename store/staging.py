@@ -175,21 +175,43 @@ def _label_row(label: LabelRecord) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def load_stages(connection: Any, staged: Mapping[str, Path]) -> None:
-    """Read staged files into temporary tables `stage_KIND`, every kind, with the types of `STAGES`; none is guessed."""
+LOADED = "staged"
+"""The database that staged files are loaded into, as it is called in queries."""
+
+
+def load_stages(connection: Any, folder: Path, staged: Mapping[str, Path]) -> None:
+    """Read staged files into a database of their own, attached as `LOADED`: every kind, with the types of `STAGES`.
+
+    Not into temporary tables: those are in memory, and of rows that are not committed DuckDB reads no range by itself.
+    Outside a transaction; whatever an earlier try loaded is taken away.
+    """
+    unload_stages(connection)
+    path = folder / f"{LOADED}.duckdb"
+    for place in (path, path.with_name(f"{path.name}.wal")):
+        place.unlink(missing_ok=True)
+    connection.execute(f"ATTACH {_quoted(path)} AS {LOADED} (BLOCK_SIZE 262144)")
     for kind, columns in STAGES.items():
         listed = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
-        connection.execute(f"CREATE OR REPLACE TEMP TABLE stage_{kind} ({listed})")
-        if (path := staged.get(kind)) is None:
+        connection.execute(f"CREATE TABLE {LOADED}.{kind} ({listed})")
+        if (source := staged.get(kind)) is None:
             continue
         shape = ", ".join(f"'{name}': '{type_}'" for name, type_ in columns.items())
         names = ", ".join(columns)
-        longest = max(_longest_line(path) * 2, 16 * 2**20)
+        longest = max(_longest_line(source) * 2, 16 * 2**20)
         connection.execute(
-            f"INSERT INTO stage_{kind} ({names}) SELECT {names} FROM read_json(?, format = 'newline_delimited',"
+            f"INSERT INTO {LOADED}.{kind} ({names}) SELECT {names} FROM read_json(?, format = 'newline_delimited',"
             f" columns = {{{shape}}}, maximum_object_size = {longest})",
-            [str(path)],
+            [str(source)],
         )
+
+
+def unload_stages(connection: Any) -> None:
+    """Let go of the database that `load_stages` made, if there is one."""
+    connection.execute(f"DETACH DATABASE IF EXISTS {LOADED}")
+
+
+def _quoted(path: Path) -> str:
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 def _longest_line(path: Path) -> int:

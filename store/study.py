@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,7 +24,7 @@ from store.journal import RETRY_HINT, Entry, Journal, journal_path
 from store.opening import command, real_path, sweep
 from store.paid_calls import PaidCalls
 from store.reconcile import open_journal
-from store.recorder import Recorder
+from store.recorder import Bulk, Recorder
 from store.writer import Writer
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ Result = TypeVar("Result")
 
 _open_paths: set[Path] = set()
 _open_paths_lock = threading.Lock()
+
+_BREAKING_OFF_S = 10.0
+"""How long a change that is broken off may take to let go."""
 
 
 class Study:
@@ -171,8 +174,13 @@ class Study:
         entries = [Entry.of(record) for record in records]
         self.writer.do(lambda _: self._write(entries))
 
-    def change(self, work: Callable[[Any], None], records: Sequence[Mapping[str, Any]]) -> None:
+    def change(
+        self, work: Callable[[Any], None], records: Sequence[Mapping[str, Any]], bulk: Bulk | None = None
+    ) -> None:
         """Run `work(connection)` and note it in the journal with `records`: all or nothing; labels overtake it.
+
+        Args:
+            bulk: what a large `work` reads; `work` may be run twice then.
 
         Raises:
             OverreadError: what `work` raises, or the disk is full or damaged; nothing was changed.
@@ -184,7 +192,7 @@ class Study:
             begun.set()
             self._finish_earlier()
             with told(self.path):
-                self._recorder.change(work, entries)
+                self._recorder.change(work, entries, bulk)
 
         change = self.writer.submit(guarded, urgent=False)
         try:
@@ -192,7 +200,8 @@ class Study:
         except KeyboardInterrupt:
             if begun.is_set() and not change.done():
                 self._database.connection.interrupt()
-            change.cancel()
+            if not change.cancel():
+                wait([change], _BREAKING_OFF_S)  # so that nothing is read any more of what the caller takes away
             raise
 
     def keep_paid(self, work: Callable[[Any], tuple[Result, Sequence[str]]]) -> Future[Result]:

@@ -58,4 +58,4 @@ def test_percentiles() -> None:
 
 
 def test_the_one_command_finds_the_scripts() -> None:
-    assert scripts() == ["auditing", "coverage", "judging", "noise", "startup_and_keys"]
+    assert scripts() == ["auditing", "coverage", "judging", "long_studies", "noise", "startup_and_keys"]

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_makers import AT, JUDGE, ROOT, act, item, run_of, take, verdict
 
-from store import importing, staging
+from store import database, importing, staging
 from store.draws import list_draws
 from store.errors import InputError, SaveError
 from store.importing import BadInputError
@@ -182,6 +182,41 @@ def test_two_contents_or_two_answers_in_one_place_are_told(study: Study) -> None
     assert (report.verdicts.new, report.verdicts.rejected) == (0, 1)
 
 
+def test_an_import_of_several_pages_is_whole_and_in_the_order_of_the_files(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_MERGED_AT_ONCE", 7)
+    items = [item(number, position=number) for number in range(50)]
+    take(study, run_of(items[:20], *map(verdict, items[:20])))
+    report = take(study, run_of([*items[:10], *items], *map(verdict, items)))
+    assert (report.items["qa"].new, report.items["qa"].same, report.verdicts.new) == (30, 20, 30)
+    assert study.rows("SELECT item_id FROM items ORDER BY rowid") == [(one.item_id,) for one in items]
+    assert study.rows("SELECT count(*), count(DISTINCT item_id) FROM verdicts") == [(50, 50)]
+
+
+def test_an_import_that_needs_more_memory_than_it_should_is_done_with_more(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+    load = importing.load_stages
+
+    def loading(connection: Any, *rest: Any) -> None:
+        tries.append(connection.execute("SELECT current_setting('memory_limit')").fetchone()[0])
+        load(connection, *rest)
+
+    monkeypatch.setattr(importing, "load_stages", loading)
+    monkeypatch.setattr(database, "_BULK_MEMORY", 24)
+    monkeypatch.setattr(database, "_BULK_MEMORY_OF_THREAD", 0)
+    wide = [item(number, question="".join(map(chr, range(20_000, 40_000))) * 8) for number in range(40)]
+    twice = replace(wide[0], payload={"question": "another"})
+    report = take(study, run_of([*wide, twice], *map(verdict, wide)), skip_bad=True)
+    assert len(set(tries)) == 2, "the second time with all there is"
+    assert (report.items["qa"].new, report.items["qa"].rejected, report.verdicts.new) == (39, 1, 40)
+    assert len([one for one in report.problems if "more than once" in one.what]) == 1
+    assert study.rows("SELECT count(*) FROM items") == [(39,)] and left_over(study) == []
+    assert study.rows("SELECT current_setting('memory_limit')") == [(tries[1],)]
+
+
 @pytest.mark.parametrize(
     "name",
     ["30", "0870", "12345678901234567890", "2024-01-02", "12:30:00", "0B7C9E4A-5D2F-4E11-9A3B-8C6D5E4F3A2B",
@@ -214,8 +249,9 @@ def test_any_text_survives(tmp_path_factory: pytest.TempPathFactory, text: str) 
         problems: list[Problem] = []
         staged = staging.stage([TextRecord("h", text)], folder, problems)
         connection = duckdb.connect()
-        staging.load_stages(connection, staged)
-        assert connection.execute("SELECT body FROM stage_texts").fetchall() == [(text,)]
+        staging.load_stages(connection, folder, staged)
+        assert connection.execute("SELECT body FROM staged.texts").fetchall() == [(text,)]
+        staging.unload_stages(connection)
         connection.close()
     assert problems == []
 
