@@ -175,6 +175,8 @@ def _label_row(label: LabelRecord) -> dict[str, Any]:
     }  # fmt: skip
 
 
+_LITTLE = 16 * 2**20
+"""Bytes of staged files."""
 LOADED = "staged"
 """The database that staged files are loaded into, as it is called in queries."""
 
@@ -183,13 +185,17 @@ def load_stages(connection: Any, folder: Path, staged: Mapping[str, Path]) -> No
     """Read staged files into a database of their own, attached as `LOADED`: every kind, with the types of `STAGES`.
 
     Not into temporary tables: those are in memory, and of rows that are not committed DuckDB reads no range by itself.
-    Outside a transaction; whatever an earlier try loaded is taken away.
+    Little is loaded into memory all the same, for a file takes longer to make. Outside a transaction; whatever an
+    earlier try loaded is taken away.
     """
     unload_stages(connection)
-    path = folder / f"{LOADED}.duckdb"
-    for place in (path, path.with_name(f"{path.name}.wal")):
-        place.unlink(missing_ok=True)
-    connection.execute(f"ATTACH {_quoted(path)} AS {LOADED} (BLOCK_SIZE 262144)")
+    if sum(path.stat().st_size for path in staged.values()) <= _LITTLE:
+        connection.execute(f"ATTACH ':memory:' AS {LOADED}")
+    else:
+        path = folder / f"{LOADED}.duckdb"
+        for place in (path, path.with_name(f"{path.name}.wal")):
+            place.unlink(missing_ok=True)
+        connection.execute(f"ATTACH {_quoted(path)} AS {LOADED} (BLOCK_SIZE 262144)")
     for kind, columns in STAGES.items():
         listed = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
         connection.execute(f"CREATE TABLE {LOADED}.{kind} ({listed})")

@@ -140,6 +140,17 @@ def test_a_changed_verdict_of_the_same_judge_is_refused_unless_named_anew(study:
     assert (skipped.verdicts.same, skipped.verdicts.rejected) == (3, 1)
 
 
+def test_after_an_import_that_failed_another_goes_on_in_the_same_sitting(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "_LITTLE", 0)
+    twice = [verdict(ITEMS[0]), verdict(ITEMS[0], "another")]
+    with pytest.raises(BadInputError):
+        take(study, run_of(ITEMS, *twice))
+    assert study.rows("SELECT count(*) FROM items") == [(0,)] and left_over(study) == []
+    assert take(study, run_of(ITEMS, *map(verdict, ITEMS))).items["qa"].new == len(ITEMS)
+
+
 def test_another_repetition_is_another_slot(study: Study) -> None:
     report = take(study, run_of(ITEMS[:1], *(verdict(ITEMS[0], repetition=number) for number in range(3))))
     assert report.verdicts.new == 3
@@ -182,16 +193,21 @@ def test_two_contents_or_two_answers_in_one_place_are_told(study: Study) -> None
     assert (report.verdicts.new, report.verdicts.rejected) == (0, 1)
 
 
+@pytest.mark.parametrize("little", [0, 1_000_000])
 def test_an_import_of_several_pages_is_whole_and_in_the_order_of_the_files(
-    study: Study, monkeypatch: pytest.MonkeyPatch
+    study: Study, monkeypatch: pytest.MonkeyPatch, little: int
 ) -> None:
+    """Loaded into a file beside the study, as a large one is, or into memory."""
     monkeypatch.setattr(importing, "_MERGED_AT_ONCE", 7)
+    monkeypatch.setattr(staging, "_LITTLE", little)
     items = [item(number, position=number) for number in range(50)]
     take(study, run_of(items[:20], *map(verdict, items[:20])))
     report = take(study, run_of([*items[:10], *items], *map(verdict, items)))
     assert (report.items["qa"].new, report.items["qa"].same, report.verdicts.new) == (30, 20, 30)
     assert study.rows("SELECT item_id FROM items ORDER BY rowid") == [(one.item_id,) for one in items]
     assert study.rows("SELECT count(*), count(DISTINCT item_id) FROM verdicts") == [(50, 50)]
+    assert study.rows("SELECT database_name FROM duckdb_databases() WHERE database_name = 'staged'") == []
+    assert left_over(study) == []
 
 
 def test_an_import_that_needs_more_memory_than_it_should_is_done_with_more(
@@ -205,6 +221,7 @@ def test_an_import_that_needs_more_memory_than_it_should_is_done_with_more(
         load(connection, *rest)
 
     monkeypatch.setattr(importing, "load_stages", loading)
+    monkeypatch.setattr(staging, "_LITTLE", 0)
     monkeypatch.setattr(database, "_BULK_MEMORY", 24)
     monkeypatch.setattr(database, "_BULK_MEMORY_OF_THREAD", 0)
     wide = [item(number, question="".join(map(chr, range(20_000, 40_000))) * 8) for number in range(40)]
@@ -382,7 +399,9 @@ _IMPORT = """
 import sys, time
 from pathlib import Path
 from store_makers import item, run_of, take, verdict
+from store import staging
 from store.study import Study
+staging._LITTLE = 0
 def records():
     items = [item(n, question="q" * 500) for n in range(8000)]
     print("reading", flush=True)
