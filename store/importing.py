@@ -15,7 +15,7 @@ from store.events import DECIDED, NOT_PRACTICE
 from store.files import not_written, sha256_of
 from store.recorder import Bulk
 from store.records import MAY_HOLD_VERDICTS, Problem, Record, canonical_json
-from store.staging import load_stages, stage, staging_folder, unload_stages
+from store.staging import LOADED, load_stages, stage, staging_folder, unload_stages
 
 if TYPE_CHECKING:
     from store.study import Study
@@ -184,30 +184,30 @@ def _import_record(file: ImportedFile, import_id: str, at: str) -> dict[str, Any
 def _merge(connection: Any, import_id: str, report: ImportReport, sampled: str) -> None:
     for table, key in (("systems", "system"), ("texts", "text_hash"), ("judges", "judge_id")):
         connection.execute(
-            f"""INSERT INTO {table} SELECT * FROM staged.{table}
-            WHERE rowid IN (SELECT min(rowid) FROM staged.{table} GROUP BY {key})
+            f"""INSERT INTO {table} SELECT * FROM {LOADED}.{table}
+            WHERE rowid IN (SELECT min(rowid) FROM {LOADED}.{table} GROUP BY {key})
                 AND {key} NOT IN (SELECT {key} FROM {table})"""
         )
     _merge_items(connection, import_id, report)
     _merge_verdicts(connection, import_id, report)
     connection.execute(
-        "DELETE FROM facts USING staged.facts s WHERE facts.system = s.system AND facts.kind = s.kind"
+        f"DELETE FROM facts USING {LOADED}.facts s WHERE facts.system = s.system AND facts.kind = s.kind"
         " AND facts.key = s.key"
     )
     connection.execute(
-        "INSERT INTO facts SELECT system, kind, key, position, payload, ? FROM staged.facts", [import_id]
+        f"INSERT INTO facts SELECT system, kind, key, position, payload, ? FROM {LOADED}.facts", [import_id]
     )
     _merge_labels(connection, import_id, report, sampled)
 
 
 def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
     connection.execute(
-        """CREATE OR REPLACE TEMP TABLE stage_fate AS
+        f"""CREATE OR REPLACE TEMP TABLE stage_fate AS
         WITH once AS (
             SELECT item_id, min(rowid) AS place, arg_min(task, rowid) AS task,
                 arg_min(content_hash, rowid) AS content_hash, arg_min(meta_hash, rowid) AS meta_hash,
                 count(DISTINCT content_hash) > 1 AS doubled
-            FROM staged.items GROUP BY item_id)
+            FROM {LOADED}.items GROUP BY item_id)
         SELECT s.item_id, s.place, s.task, coalesce(c.version + 1, 0) AS version,
             CASE WHEN s.doubled THEN 'rejected' WHEN c.item_id IS NULL THEN 'new'
                  WHEN c.content_hash = s.content_hash AND c.meta_hash = s.meta_hash THEN 'same'
@@ -222,10 +222,10 @@ def _merge_items(connection: Any, import_id: str, report: ImportReport) -> None:
         setattr(report.items.setdefault(task, Tally()), fate, count)
     _insert_by_pages(
         connection, "items",
-        """INSERT INTO items
+        f"""INSERT INTO items
         SELECT s.item_id, f.version, s.content_hash, s.meta_hash, s.task, s.system, s.natural_key, s.pair_key,
             s.cluster_key, s.group_key, s.slices, s.weight, s.payload, s.texts, s.extra, s.position, ?
-        FROM staged.items s JOIN stage_fate f ON f.place = s.rowid
+        FROM {LOADED}.items s JOIN stage_fate f ON f.place = s.rowid
         WHERE (f.fate IN ('new', 'changed') OR f.renewed) AND s.rowid BETWEEN ? AND ? AND f.place BETWEEN ? AND ?
         ORDER BY s.position""",
         import_id,
@@ -244,7 +244,7 @@ def _keep_what_verdicts_changed(connection: Any) -> None:
     """An item is the same when only what came with a verdict differs; its new version keeps that for the writer."""
     nothing = canonical_json(dict.fromkeys(MAY_HOLD_VERDICTS))
     connection.execute(
-        """UPDATE stage_fate SET fate = 'same', renewed = s.extra <> c.extra FROM staged.items s, current_items c
+        f"""UPDATE stage_fate SET fate = 'same', renewed = s.extra <> c.extra FROM {LOADED}.items s, current_items c
         WHERE fate = 'changed' AND NOT content_changed AND s.rowid = place AND c.item_id = stage_fate.item_id
             AND c.cluster_key = s.cluster_key AND c.group_key = s.group_key AND c.slices = s.slices
             AND c.weight = s.weight AND json_merge_patch(c.extra, ?) = json_merge_patch(s.extra, ?)""",
@@ -254,7 +254,7 @@ def _keep_what_verdicts_changed(connection: Any) -> None:
 
 def _insert_by_pages(connection: Any, kind: str, insert: str, import_id: str) -> None:
     """Take over what was staged of a kind, some thousand rows at a time: an order or a join of all fills the memory."""
-    first, last = connection.execute(f"SELECT min(rowid), max(rowid) FROM staged.{kind}").fetchone()
+    first, last = connection.execute(f"SELECT min(rowid), max(rowid) FROM {LOADED}.{kind}").fetchone()
     for start in range(first, last + 1, _MERGED_AT_ONCE) if first is not None else ():
         end = start + _MERGED_AT_ONCE - 1
         connection.execute(insert, [import_id, start, end, start, end])
@@ -269,12 +269,12 @@ def _doubled(count: int, things: str, what: str) -> Problem:
 
 def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> None:
     connection.execute(
-        """CREATE OR REPLACE TEMP TABLE stage_answers AS
+        f"""CREATE OR REPLACE TEMP TABLE stage_answers AS
         WITH once AS (
             SELECT verdict_id, min(rowid) AS place, arg_min(verdict_hash, rowid) AS verdict_hash,
                 arg_min(content_hash, rowid) AS content_hash,
                 count(DISTINCT (verdict_hash, content_hash)) > 1 AS doubled
-            FROM staged.verdicts GROUP BY verdict_id)
+            FROM {LOADED}.verdicts GROUP BY verdict_id)
         SELECT s.place, s.doubled, CASE
             WHEN s.doubled THEN 'rejected'
             WHEN max(v.verdict_id) IS NULL THEN 'new'
@@ -293,11 +293,11 @@ def _merge_verdicts(connection: Any, import_id: str, report: ImportReport) -> No
         doubled += count if twice else 0
     _insert_by_pages(
         connection, "verdicts",
-        """INSERT INTO verdicts
+        f"""INSERT INTO verdicts
         SELECT s.verdict_id, s.verdict_hash, s.item_id, s.content_hash, s.judge_id, s.repetition, s.label, s.parts,
             s.failure, s.raw, s.route, s.score, s.confidence, s.confidence_source, s.rationale, s.position,
             s.model_returned, s.tokens_in, s.tokens_out, s.cost, ?
-        FROM staged.verdicts s JOIN stage_answers a ON a.place = s.rowid
+        FROM {LOADED}.verdicts s JOIN stage_answers a ON a.place = s.rowid
         WHERE a.fate IN ('new', 'changed') AND s.rowid BETWEEN ? AND ? AND a.place BETWEEN ? AND ?
         ORDER BY s.position""",
         import_id,
@@ -324,7 +324,7 @@ _LABEL = (
 def _merge_labels(connection: Any, import_id: str, report: ImportReport, sampled: str) -> None:
     """Take over labels that are new; a person's label that differs from the one the study has is left out and told."""
     connection.execute(
-        """CREATE OR REPLACE TEMP TABLE stage_said AS
+        f"""CREATE OR REPLACE TEMP TABLE stage_said AS
         SELECT s.rowid AS place, CASE
             WHEN row_number() OVER (PARTITION BY s.item_id, s.annotator, s.adjudicated ORDER BY s.rowid) > 1
                 THEN 'rejected'
@@ -332,12 +332,12 @@ def _merge_labels(connection: Any, import_id: str, report: ImportReport, sampled
             WHEN f.value IS NOT DISTINCT FROM s.value AND f.parts = s.parts AND f.cannot_judge = s.cannot_judge
                 AND f.content_hash = s.content_hash THEN 'same'
             ELSE 'rejected' END AS fate
-        FROM staged.labels s LEFT JOIN file_labels f USING (item_id, annotator, adjudicated)"""
+        FROM {LOADED}.labels s LEFT JOIN file_labels f USING (item_id, annotator, adjudicated)"""
     )
     for fate, count in connection.execute("SELECT fate, count(*) FROM stage_said GROUP BY fate").fetchall():
         setattr(report.labels, fate, count)
     connection.execute(
-        f"""INSERT INTO file_labels SELECT {_LABEL}, ?, ? FROM staged.labels s JOIN stage_said a ON a.place = s.rowid
+        f"""INSERT INTO file_labels SELECT {_LABEL}, ?, ? FROM {LOADED}.labels s JOIN stage_said a ON a.place = s.rowid
         WHERE a.fate = 'new' ORDER BY s.rowid""",
         [sampled, import_id],
     )

@@ -177,8 +177,9 @@ def _label_row(label: LabelRecord) -> dict[str, Any]:
 
 _LITTLE = 16 * 2**20
 """Bytes of staged files."""
-LOADED = "staged"
-"""The database that staged files are loaded into, as it is called in queries."""
+LOADED = '"staged.records"'
+"""The database that staged files are loaded into, as it is called in queries: a study, which DuckDB calls by its file's
+name up to a dot, is never called so."""
 
 
 def load_stages(connection: Any, folder: Path, staged: Mapping[str, Path]) -> None:
@@ -192,7 +193,7 @@ def load_stages(connection: Any, folder: Path, staged: Mapping[str, Path]) -> No
     if sum(path.stat().st_size for path in staged.values()) <= _LITTLE:
         connection.execute(f"ATTACH ':memory:' AS {LOADED}")
     else:
-        path = folder / f"{LOADED}.duckdb"
+        path = folder / "records.duckdb"
         for place in (path, path.with_name(f"{path.name}.wal")):
             place.unlink(missing_ok=True)
         connection.execute(f"ATTACH {_quoted(path)} AS {LOADED} (BLOCK_SIZE 262144)")
