@@ -6,7 +6,7 @@ import contextlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import CancelledError, Future, wait
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -186,18 +186,24 @@ class Study:
             OverreadError: what `work` raises, or the disk is full or damaged; nothing was changed.
         """
         entries = [Entry.of(record) for record in records]
-        begun = threading.Event()
+        begun, broken_off = threading.Event(), threading.Event()
+
+        def unless_broken_off(connection: Any) -> None:
+            work(connection)
+            if broken_off.is_set():  # an interrupt is lost where it meets no query
+                raise CancelledError
 
         def guarded(_: Any) -> None:
             begun.set()
             self._finish_earlier()
             with told(self.path):
-                self._recorder.change(work, entries, bulk)
+                self._recorder.change(unless_broken_off, entries, bulk)
 
         change = self.writer.submit(guarded, urgent=False)
         try:
             change.result()
         except KeyboardInterrupt:
+            broken_off.set()
             if begun.is_set() and not change.done():
                 self._database.connection.interrupt()
             if not change.cancel():
