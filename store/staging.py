@@ -213,8 +213,15 @@ def load_stages(connection: Any, folder: Path, staged: Mapping[str, Path]) -> No
 
 
 def unload_stages(connection: Any) -> None:
-    """Let go of the database that `load_stages` made, if there is one."""
-    connection.execute(f"DETACH DATABASE IF EXISTS {LOADED}")
+    """Let go of the database that `load_stages` made, if there is one.
+
+    DuckDB folds its log into it first. Should that fail, as on a full disk, it lets go of it all the same; nothing is
+    lost with it.
+    """
+    from store.engine import duckdb
+
+    with contextlib.suppress(duckdb.IOException, duckdb.InterruptException):
+        connection.execute(f"DETACH DATABASE IF EXISTS {LOADED}")
 
 
 def _quoted(path: Path) -> str:

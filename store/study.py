@@ -189,8 +189,12 @@ class Study:
         begun, broken_off = threading.Event(), threading.Event()
 
         def unless_broken_off(connection: Any) -> None:
+            go_on()  # an interrupt is lost where it meets no query
             work(connection)
-            if broken_off.is_set():  # an interrupt is lost where it meets no query
+            go_on()
+
+        def go_on() -> None:
+            if broken_off.is_set():
                 raise CancelledError
 
         def guarded(_: Any) -> None:

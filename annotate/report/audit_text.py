@@ -52,6 +52,7 @@ def _task(name: str, task: TaskAudit, gates: Mapping[str, GateOf]) -> Iterator[s
         return
     if not task.judges:
         yield f"{name}: {task.labelled:,} of {task.items:,} items labelled, and no verdicts to compare the labels with."
+        yield from (f"  {gate.callout.text}" for gate in gates.values())
     for judge, found in task.judges.items():
         trust = task.trust.judges.get(judge) if task.trust else None
         said = f"{danger_sentence(trust.danger)}. " if trust and trust.danger else ""

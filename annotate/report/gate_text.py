@@ -61,7 +61,7 @@ def bound_text(bound: float | None, side: str) -> str:
 
 def _whole(number: float) -> str:
     """A whole number with all its digits, as counts are; "" for any other."""
-    return f"{number:,.0f}" if number.is_integer() else ""
+    return f"{number:,.0f}" if float(number).is_integer() else ""
 
 
 def _value(check: Document) -> str:

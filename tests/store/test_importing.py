@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_makers import AT, JUDGE, ROOT, act, item, run_of, take, verdict
+from store_makers import AT, JUDGE, ROOT, act, item, journal_lines, run_of, take, verdict
 
 from store import database, importing, staging
 from store.draws import list_draws
@@ -53,7 +53,8 @@ def left_over(study: Study) -> list[str]:
     staged = study.writer.do(
         lambda connection: connection.execute("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
     )
-    return [*beside, *(row[0] for row in staged)]
+    attached = study.rows("SELECT database_name FROM duckdb_databases() WHERE database_name LIKE '%staged%'")
+    return [*beside, *(row[0] for row in (*staged, *attached))]
 
 
 def test_the_first_import_is_all_new_and_the_second_all_the_same(study: Study) -> None:
@@ -140,6 +141,31 @@ def test_a_changed_verdict_of_the_same_judge_is_refused_unless_named_anew(study:
     assert (skipped.verdicts.same, skipped.verdicts.rejected) == (3, 1)
 
 
+def test_an_import_that_is_in_the_study_is_told_as_such_though_its_records_cannot_be_let_go_of(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB writes into the database it detaches, which a full disk refuses."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def unload(connection: Any) -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (14_000, hard))
+        try:
+            staging.unload_stages(connection)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    monkeypatch.setattr(staging, "_LITTLE", 0)
+    monkeypatch.setattr(importing, "unload_stages", unload)
+    source = tmp_path / "run.json"
+    source.write_text("{}", encoding="utf-8")
+    items = [item(number, question=f"q{number} " * 300, position=number) for number in range(4_000)]
+    lines = len(journal_lines(study.path))
+    assert take(study, run_of(items), [source]).items["qa"].new == len(items)
+    assert study.rows("SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM imports)") == [(len(items), 1)]
+    assert len(journal_lines(study.path)) == lines + 1 and left_over(study) == ["run.json"]
+
+
 @pytest.mark.parametrize("name", ["staged", "records", "staged.records", "temp", "main"])
 def test_a_study_may_have_any_name(tmp_path: Path, name: str) -> None:
     """DuckDB calls a database by its file's name."""
@@ -214,7 +240,6 @@ def test_an_import_of_several_pages_is_whole_and_in_the_order_of_the_files(
     assert (report.items["qa"].new, report.items["qa"].same, report.verdicts.new) == (30, 20, 30)
     assert study.rows("SELECT item_id FROM items ORDER BY rowid") == [(one.item_id,) for one in items]
     assert study.rows("SELECT count(*), count(DISTINCT item_id) FROM verdicts") == [(50, 50)]
-    assert study.rows("SELECT database_name FROM duckdb_databases() WHERE database_name LIKE '%staged%'") == []
     assert left_over(study) == []
 
 
