@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 
-PAGE = 4096
-SCATTERED_PAGE = 8 * PAGE
+PAGE = 2048
+SCATTERED_PAGE = 16 * PAGE
 """Rows that lie all over the file take a pass over the table for each page, so that pages are fewer and larger."""
 _GAP, _MOST_SPANS, _MOST_READ = 512, 16, 8
 """Rows to read over rather than to ask once more; spans of a page up to which each is asked for by itself; rows of
